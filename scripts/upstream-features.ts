@@ -1,7 +1,8 @@
-/** The dialects that an upstream can speak, an application's among them. */
+/** The dialects that an upstream can speak, an application's among them; `responses` is `openai` or `azure` with `api: "responses"`. */
 export const dialectNames = [
   'openai',
   'azure',
+  'responses',
   'anthropic',
   'bedrock',
   'vertex',
@@ -54,14 +55,14 @@ function row(name: string, usual: Cell, unusual: Partial<Record<DialectName, Cel
 /** What becomes of each part of a request. `test/upstreams/matrix.test.ts` holds every cell. */
 export const requestFeatures: readonly Feature[] = [
   row('`system` and `developer` messages', carried(), { ...others(carried('put first, as instructions')), ...demo }),
-  row('`name` of a user', carried(), { ...others(lost()), ...demo }),
+  row('`name` of a user', carried(), { responses: lost(), ...others(lost()), ...demo }),
   row('image as data', carried(), demo),
   row('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),
   row('`detail` of an image', carried(), { ...others(lost()), ...demo }),
   row('PDF as data', carried(), demo),
   row('text file as data', carried(), { mistral: carried('as text'), ...demo }),
   row('file by its id', carried(), { ...vendors(refused()), gemini: carried('the address of an uploaded file'), ...demo }),
-  row('audio', carried(), { ...others(refused()), ...google(carried()), ...demo }),
+  row('audio', carried(), { responses: refused(), ...others(refused()), ...google(carried()), ...demo }),
   row('attachment that is an image', carried('as a part of the content'), { application: carried('as it is'), demo: carried() }),
   row('attachment that is text', carried('as text'), { application: carried('as it is'), demo: carried() }),
   row('`custom_content.state`', lost(), { application: carried() }),
@@ -84,6 +85,7 @@ export const requestFeatures: readonly Feature[] = [
   }),
   row('image in the result of a tool', carried(), { mistral: lost('the model is told that there is one'), ...demo }),
   row('`max_tokens`, `max_completion_tokens`', carried(), {
+    responses: carried('16 at least'),
     anthropic: carried('without either: the limit of the model, else 4096'),
   }),
   row('`temperature`', carried(), {
@@ -93,14 +95,15 @@ export const requestFeatures: readonly Feature[] = [
   }),
   row('`temperature` above 1', carried(), { anthropic: lost('1 in its place'), bedrock: lost('1 in its place'), ...demo }),
   row('`top_p`', carried(), { anthropic: carried('not beside `temperature`'), bedrock: carried('models that know it'), ...demo }),
-  row('`top_k`', carried(), { mistral: lost(), ...demo }),
-  row('`stop`', carried(), { bedrock: carried('not to models of OpenAI'), ...demo }),
-  row('`seed`', carried(), { anthropic: lost(), bedrock: lost(), ...demo }),
+  row('`top_k`', carried(), { responses: lost(), mistral: lost(), ...demo }),
+  row('`stop`', carried(), { responses: lost(), bedrock: carried('not to models of OpenAI'), ...demo }),
+  row('`seed`', carried(), { responses: lost(), anthropic: lost(), bedrock: lost(), ...demo }),
   row('`presence_penalty`, `frequency_penalty`', carried(), {
+    responses: lost(),
     ...{ anthropic: lost(), bedrock: lost(), gemini: carried('not to Gemini 2.5') },
     ...demo,
   }),
-  row('`logit_bias`', carried(), { ...others(lost()), ...demo }),
+  row('`logit_bias`', carried(), { responses: lost(), ...others(lost()), ...demo }),
   row('`logprobs`', carried(), { ...others(lost()), ...demo }),
   row('`response_format`: `json_object`', carried(), {
     anthropic: carried('in the instructions'),
@@ -114,18 +117,38 @@ export const requestFeatures: readonly Feature[] = [
     mistral: carried('models that know it'),
     ...demo,
   }),
-  row('`thinking` with a budget', carried(), { mistral: lost(), ...demo }),
-  row('thoughts given back: `thinking_blocks`', carried(), { ...google(lost()), mistral: lost(), ...demo }),
-  row('thoughts given back: `reasoning_content`', carried(), { ...others(lost()), mistral: carried(), ...demo }),
-  row('signatures given back: `extra_content`', carried(), { ...others(lost()), ...google(carried()), ...demo }),
-  row('`cache_control` of a part', carried(), { ...vendors(lost()), bedrock: carried('as a cache point'), ...demo }),
+  row('`thinking` with a budget', carried(), { responses: lost(), mistral: lost(), ...demo }),
+  row('thoughts given back: `thinking_blocks`', carried(), { responses: lost(), ...google(lost()), mistral: lost(), ...demo }),
+  row('thoughts given back: `reasoning_content`', carried(), {
+    responses: lost(),
+    ...others(lost()),
+    mistral: carried(),
+    ...demo,
+  }),
+  row('signatures given back: `extra_content`', carried(), {
+    responses: lost(),
+    ...others(lost()),
+    ...google(carried()),
+    ...demo,
+  }),
+  row('`cache_control` of a part', carried(), {
+    responses: lost(),
+    ...vendors(lost()),
+    bedrock: carried('as a cache point'),
+    ...demo,
+  }),
   row('`prompt_cache_key`', carried(), { ...others(lost()), mistral: carried(), ...demo }),
   row('`service_tier`', carried(), { anthropic: lost('but for `auto` and `default`'), vertex: lost(), mistral: lost(), ...demo }),
-  row('`safety_settings`', carried(), { bedrock: lost(), mistral: lost(), ...demo }),
+  row('`safety_settings`', carried(), { responses: lost(), bedrock: lost(), mistral: lost(), ...demo }),
   row('`user`', carried(), { ...vendors(lost()), anthropic: carried('as `metadata.user_id`'), ...demo }),
-  row('`metadata`, `store`', carried(), { ...others(lost()), anthropic: lost('but for `metadata.user_id`'), ...demo }),
+  row('`metadata`, `store`', carried(), {
+    responses: carried('`metadata`: nothing is stored there'),
+    ...others(lost()),
+    anthropic: lost('but for `metadata.user_id`'),
+    ...demo,
+  }),
   row('`n`', carried(), { ...others(carried('that many calls')), demo: carried('that many replies') }),
-  row('fields that Parley does not know', carried(), { ...vendors(lost()), ...demo }),
+  row('fields that Parley does not know', carried(), { responses: lost(), ...vendors(lost()), ...demo }),
 ];
 
 const inWords = carried('in words');
@@ -172,10 +195,63 @@ export const messagesFeatures: readonly Feature[] = [
   relayed('`temperature`', carried(), demo),
   relayed('`top_p`', carried(), demo),
   relayed('`top_k`', lost(), { ...google(carried()), bedrock: carried() }),
-  relayed('`stop_sequences`', carried(), demo),
+  relayed('`stop_sequences`', carried(), { responses: lost(), ...demo }),
   relayed('`metadata.user_id`', carried('over 64 characters as its SHA-256'), { ...vendors(lost()), ...demo }),
   relayed('`service_tier`', lost()),
   relayed('`context_management`, `container`, fields that Parley does not know', lost()),
+];
+
+/** A row of requests in the Responses dialect. */
+const native = (name: string, usual: Cell, unusual: Partial<Record<DialectName, Cell>> = {}): Feature =>
+  row(name, usual, { ...unusual, responses: carried() });
+
+/** What becomes of each part of a request in the Responses dialect. */
+export const responsesFeatures: readonly Feature[] = [
+  native('`instructions`', carried(), demo),
+  native('messages of the roles `system` and `developer`', carried()),
+  native('image as data', carried(), demo),
+  native('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),
+  native('`detail` of an image', carried(), { ...others(lost()), ...demo }),
+  native('PDF as data', carried(), demo),
+  native('file by its address', carried('its address, in words'), { application: carried('as an attachment'), ...demo }),
+  native('image or file by its id', refused()),
+  native('refusal of an earlier turn', carried('as its words'), demo),
+  native('calls and their outputs', carried()),
+  native('image in an output', carried('behind the output'), demo),
+  native('thoughts without `encrypted_content`', lost()),
+  native('items of tools that an upstream ran, such as `web_search_call`', refused()),
+  native('tools', carried(), demo),
+  native('`additional_tools` in the input', carried('as tools'), demo),
+  native('`strict` of a tool', carried(), demo),
+  native('`custom` tools', carried('as functions with one text'), demo),
+  native('the grammar of a `custom` tool', carried('in its description'), demo),
+  native('`namespace` of tools', carried('under flat names, and back'), demo),
+  native('other tools, such as `web_search`', lost()),
+  native('`tool_choice`: `none`', carried(), demo),
+  native('`tool_choice`: `required`', carried()),
+  native('`tool_choice`: one function', carried()),
+  native('`tool_choice`: `allowed_tools`', carried('no others are offered'), demo),
+  native('`parallel_tool_calls`: false', carried(), { bedrock: carried('Claude only'), ...google(lost()), ...demo }),
+  native('`max_tool_calls`', lost()),
+  native('`reasoning.effort`', carried(), { mistral: carried('models that know it'), ...demo }),
+  native('`text.format`: `json_object`', carried()),
+  native('`text.format`: `json_schema`', carried()),
+  native('`text.verbosity`', carried(), { ...others(lost()), ...demo }),
+  native('`max_output_tokens`', carried(), demo),
+  native('`temperature`', carried(), demo),
+  native('`top_p`', carried(), demo),
+  native('`presence_penalty`, `frequency_penalty`', carried(), { anthropic: lost(), bedrock: lost(), ...demo }),
+  native('`top_logprobs`', lost()),
+  native('`user`, `safety_identifier`', carried(), { ...vendors(lost()), ...demo }),
+  native('`service_tier`, but for `auto` and `default`', carried(), {
+    anthropic: lost(),
+    vertex: lost(),
+    mistral: lost(),
+    ...demo,
+  }),
+  native('`prompt_cache_key`', lost('but keeps a conversation at one upstream')),
+  native('`include` of what only tools of an upstream have', lost()),
+  native('`prompt`, `context_management`, fields that Parley does not know', lost()),
 ];
 
 const itself = { demo: none() };
@@ -189,6 +265,7 @@ export const replyFeatures: readonly Feature[] = [
     bedrock: carried('`thinking_blocks`'),
     ...google(carried('`extra_content.google.thought_signature` of calls and text')),
     mistral: none(),
+    responses: lost(),
     ...itself,
   }),
   row('several calls at once', carried(), itself),
@@ -200,7 +277,12 @@ export const replyFeatures: readonly Feature[] = [
     ...{ anthropic: carried('as attachments'), bedrock: lost(), mistral: lost(), ...google(carried('as attachments')) },
     ...itself,
   }),
-  row('files that the model makes', carried(), { ...others(none()), ...google(carried('as attachments')), ...itself }),
+  row('files that the model makes', carried(), {
+    responses: none(),
+    ...others(none()),
+    ...google(carried('as attachments')),
+    ...itself,
+  }),
   row('probabilities: `logprobs`', carried(), { ...others(none()), ...itself }),
   row('embeddings', carried(), { anthropic: refused(), application: none() }),
 ];

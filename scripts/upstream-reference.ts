@@ -6,6 +6,7 @@ import {
   messagesFeatures,
   replyFeatures,
   requestFeatures,
+  responsesFeatures,
   ways,
 } from './upstream-features.ts';
 
@@ -30,6 +31,10 @@ Each entry stands in \`models\`; \`model\` is the vendor's own name.
   "models": {
     // OpenAI, and all that speak its dialect: vLLM, Ollama, OpenRouter, …
     "gpt": { "upstreams": [{ "endpoint": "https://api.openai.com/v1", "key": "\${OPENAI_API_KEY}", "model": "gpt-5" }] },
+    // The same, asked in the Responses dialect alone.
+    "gpt-responses": {
+      "upstreams": [{ "endpoint": "https://api.openai.com/v1", "key": "\${OPENAI_API_KEY}", "model": "gpt-5", "api": "responses" }]
+    },
     "gpt-azure": {
       "upstreams": [
         { "protocol": "azure", "endpoint": "https://mine.openai.azure.com/openai/deployments/gpt-5", "apiVersion": "2024-10-21", "key": "\${AZURE_KEY}" }
@@ -132,6 +137,8 @@ stack frames and without paths of its machine; what it says back of its key, its
 
 const requests = `## What becomes of a request
 
+The column \`responses\` is \`openai\` or \`azure\` with \`"api": "responses"\`.
+
 ✓ carried · lost: left out · refused: 400 · – the dialect has nothing of the kind. Cells are held by test/upstreams/matrix.test.ts, which asks an upstream of each dialect. Of what is lost the header field \`Parley-Ignored\` names the fields of the request, but no parts of messages.
 
 `;
@@ -144,9 +151,17 @@ path, and no upstream is asked; what is lost on the way into the inner language 
 
 `;
 
+const ofResponses = `
+## What becomes of a request in the Responses dialect
+
+The same of callers of [the Responses surface](responses.md). The column \`responses\` is what is relayed. Of the others, what is refused names the item and its path, and no upstream is asked;
+what is lost is named in \`parley-ignored\`, but for parts of messages and \`prompt_cache_key\`. What is sealed (\`encrypted_content\`) comes back to the same kind of upstream only.
+
+`;
+
 /** The page of upstreams, as Markdown. */
 export function upstreamReference(): string {
-  return `${opening}${waysTable()}\n${examples}${claude}${requests}${table(requestFeatures)}${ofMessages}${table(messagesFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
+  return `${opening}${waysTable()}\n${examples}${claude}${requests}${table(requestFeatures)}${ofMessages}${table(messagesFeatures)}${ofResponses}${table(responsesFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
 }
 
 function waysTable(): string {

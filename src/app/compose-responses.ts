@@ -11,6 +11,7 @@ import type { ResponsesDeps } from '#surfaces/responses/routes.ts';
 import { RunKeeper } from '#surfaces/responses/run-keeper.ts';
 import { StoredKeeper } from '#surfaces/responses/stored-keeper.ts';
 import { storedRoutes } from '#surfaces/responses/stored-routes.ts';
+import { UnheardWrites } from '#surfaces/responses/unheard-writes.ts';
 import type { CompleteServiceDeps } from './compose-line.ts';
 
 interface Behind {
@@ -32,20 +33,22 @@ export function composeResponses(parts: CompleteServiceDeps, behind: Behind): Co
   const { identify, calls, inFlightCalls } = behind;
   const newId = createLetterIds();
   const life = new NodeLife({ runs: responses.runs, node: randomUUID(), clock });
-  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault });
+  const unheard = new UnheardWrites(clock);
+  const beginning = new Map<string, Promise<unknown>>();
+  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault, beginning, unheard });
   const { seal } = stores;
   const runs = new BackgroundRuns({ calls, seal, newId, telemetry, clock, keeper, responses, life, inFlightCalls });
   return {
     surface: { keeper, background: { runs, responses } },
     addRoutes(app, aliases) {
-      const runKeeper = new RunKeeper({ responses, runs, life, clock, isShared, noteFault });
+      const runKeeper = new RunKeeper({ responses, runs, life, clock, unheard, isShared, noteFault });
       app.addHook('onClose', () => runKeeper.close());
       broadcast?.onNotice(({ topic, text }) => {
         if (topic === 'response') runKeeper.lookAfter(text);
       });
       // Nodes that do not hear of it find out when they look.
       const tellEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
-      storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded });
+      storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded, beginning });
       conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
     },
   };

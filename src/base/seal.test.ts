@@ -30,6 +30,15 @@ describe('a sealed text', () => {
     expect(seal.seal('{"key":"canary"}', 'row')).not.toBe(sealed);
   });
 
+  it('has a nonce of its own, also where its cipher was made ahead', async () => {
+    const nonces = new Set<string>();
+    for (let nth = 0; nth < 100; nth += 1) {
+      for (const text of ['one', 'two']) nonces.add((seal.seal(text, 'row').split('.')[2] ?? '').slice(0, 16));
+      await new Promise(setImmediate);
+    }
+    expect(nonces.size).toBe(200);
+  });
+
   it('does not open in another place', () => {
     const sealed = seal.seal('text', 'row 1');
     for (const place of ['row 2', 'row 1 ', 'Row 1', '']) expect(() => seal.open(sealed, place)).toThrow(SealFault);

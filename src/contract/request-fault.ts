@@ -101,6 +101,10 @@ function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
       return `must have at most ${params.limit} items`;
     case 'minLength':
       return 'must not be empty';
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`;
+    case 'maxProperties':
+      return `must have at most ${params.limit} keys`;
     case 'pattern':
       return `must match ${params.pattern}`;
     default:

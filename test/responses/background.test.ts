@@ -1,10 +1,11 @@
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { StoreFault } from '#domain/store-fault.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { countSlowly } from './count-slowly.ts';
-import { clientOf } from './support.ts';
+import { clientOf, post } from './support.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -104,6 +105,21 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     expect(there).toEqual(here);
   });
 
+  it('is told on where the store could not be asked for a moment, without a gap', async () => {
+    const queued = await create('count to 20');
+    const stores = stored.stores();
+    const { runs } = stores.responses;
+    const isUnderWay = vi.spyOn(runs, 'isUnderWay').mockRejectedValueOnce(new StoreFault('it is away'));
+    const eventsAfter = vi.spyOn(runs, 'eventsAfter').mockRejectedValueOnce(new StoreFault('it is away'));
+    const configuration = { models: {}, keys: { [callerKey]: { project: 'clients' } } };
+    await using reader = await startService(configuration, { responses: { ...stores, isShared: true } });
+    const events: ResponseStreamEvent[] = [];
+    for await (const event of await clientOf(reader).responses.retrieve(queued.id, { stream: true })) events.push(event);
+    for (const asked of [isUnderWay, eventsAfter]) expect(asked.mock.settledResults[0]?.type).toBe('rejected');
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_event, nth) => nth));
+    expect(events.at(-1)?.type).toBe('response.completed');
+  });
+
   it.each([0, 1])('is cancelled from node %i, with what its upstream does, and stays so', async (node) => {
     const words = `count to ${10_000 + node}`;
     const queued = await create(words);
@@ -133,6 +149,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     const failed = await ended(queued.id);
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
     await expect(follow(queued.id)).rejects.toThrow('The upstream broke off its answer.');
+  });
+
+  it.each([false, true])('names what its deployment leaves out (stream: %s)', async (stream) => {
+    const tools = [{ type: 'web_search' }];
+    const body = { model: 'slow', input: 'count to 1', background: true, tools, stream };
+    const { status, headers } = await post(nodes[0] as TestService, body);
+    expect([status, headers['parley-ignored']]).toEqual([200, 'tools.web_search']);
   });
 
   it('is refused where nothing is stored', async () => {

@@ -1,12 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
+import { StoreFault } from '#domain/store-fault.ts';
 import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
 import type { SqlDatabase } from '#stores/sql/sql-database.ts';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { withKey } from '#test/start-service.ts';
 import { clientsInTurn, post, startResponsesService } from './support.ts';
+
+vi.setConfig({ testTimeout: 15_000 });
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on two nodes of %s', (engine) => {
   let stored: ResponseDatabase;
@@ -158,4 +161,65 @@ class SlowRelease extends SqlConversationStore {
     await this.gate.promise;
     await super.release(conversation, run);
   }
+}
+
+describe('a store that fails for a moment', () => {
+  let stored: ResponseDatabase;
+  beforeAll(async () => {
+    stored = await openResponses('SQLite');
+  });
+  afterAll(() => stored[Symbol.asyncDispose]());
+
+  it.each([
+    ['as a refused call lets go of it', 'conversations', 'release', { input: 'broken' }],
+    ['as what it takes is counted', 'responses', 'keepWithin', { input: 'hello' }],
+    ['as a stream begins', 'responses', 'begin', { input: 'hello', stream: true }],
+    ['as a call that is not kept lets go of it', 'conversations', 'release', { input: 'hello', store: false }],
+  ] as const)('leaves no conversation taken, %s', async (_when, store, step, body) => {
+    const stores = stored.stores();
+    const failed = failOnce<object>(stores[store], step as never);
+    await using mocked = await startResponsesService({ responses: stores });
+    const conversation = String(((await post(mocked.service, {}, '/v1/conversations')).json as { id: string }).id);
+    failed.isArmed = true;
+    await post(mocked.service, { model: 'gpt', conversation, ...body });
+    expect(failed.isArmed).toBe(false);
+    const next = async () =>
+      expect((await post(mocked.service, { model: 'gpt', input: 'hello', conversation })).status).toBe(200);
+    // Long before anybody would find the node gone, and the conversation free for that.
+    await vi.waitFor(next, 6_000);
+  });
+
+  it('leaves no run waiting that was taken from a node that is gone', async () => {
+    const { id, subject } = { id: 'resp_waiting', subject: 'key:clients' };
+    const times = { createdAtMs: Date.now(), expiresAtMs: Date.now() + 1e9 };
+    const response = { id, object: 'response', status: 'queued', model: 'gpt', background: true, output: [] };
+    const waiting = { id, subject, status: 'queued' as const, isBackground: true, previousId: undefined, ...times };
+    const run = {
+      value: { model: 'gpt', input: 'hello', background: true },
+      caller: { subject, project: 'clients', roles: ['default'] },
+      deployment: 'gpt',
+    };
+    await stored.stores().responses.begin({ ...waiting, response, input: [], node: 'gone' }, run);
+    const stores = stored.stores();
+    failOnce(stores.responses, 'find').isArmed = true;
+    await using mocked = await startResponsesService({ responses: stores });
+    // Asks a store of its own: what fails once fails for the node.
+    const reading = () => stored.stores().responses.find({ id, subject }, Date.now());
+    await vi.waitFor(async () => expect(await reading()).toMatchObject({ status: 'completed' }), 9_000);
+    expect(mocked.mock.getRequests()).toHaveLength(1);
+  });
+});
+
+/** Has one step of a store fail once, when it is armed. */
+function failOnce<Store extends object>(store: Store, step: keyof Store): { isArmed: boolean } {
+  const failing = { isArmed: false };
+  const works = (store[step] as (...args: unknown[]) => unknown).bind(store);
+  Object.defineProperty(store, step, {
+    value: (...args: unknown[]) => {
+      if (!failing.isArmed) return works(...args);
+      failing.isArmed = false;
+      return Promise.reject(new StoreFault('the store failed for a moment'));
+    },
+  });
+  return failing;
 }

@@ -323,6 +323,43 @@ describe('a caller of another dialect', () => {
     });
   });
 
+  it('has tools of the type custom, whole and as a stream, and how likely each token was', async () => {
+    const custom = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply', input: 'a patch' };
+    const logprobs = [{ token: 'Hi', logprob: -0.5, bytes: [], top_logprobs: [] }];
+    const likely = { ...message, content: [{ ...said, logprobs }] };
+    const tools = [{ type: 'custom', custom: { name: 'apply' } }];
+    const asked = { tools, tool_choice: { type: 'custom', custom: { name: 'apply' } }, logprobs: true, top_logprobs: 1 };
+    const hello = { role: 'user', content: 'Hello' };
+    native.script(jsonReply({ ...whole, output: [likely, custom] }));
+    const { choices } = (await service.chat('m', { ...asked, messages: [hello] })).completion;
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      logprobs: { content: logprobs },
+      message: { tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'apply', input: 'a patch' } }] },
+    });
+    expect(await lastBody()).toMatchObject({
+      ...{ tools: [{ type: 'custom', name: 'apply' }], tool_choice: { type: 'custom', name: 'apply' } },
+      ...{ include: ['message.output_text.logprobs'], top_logprobs: 1 },
+    });
+    const events = streamOf([message, custom as never]);
+    native.script(
+      piecesReply(toBytes(events.map((event) => (event.type.endsWith('_text.delta') ? { ...event, logprobs } : event)))),
+    );
+    const result = { role: 'tool', tool_call_id: 'call_1', content: 'done' };
+    const messages = [hello, choices[0]?.message, result];
+    const { text } = await service.chat('m', { ...asked, messages, stream: true });
+    expect(text).toContain(
+      '"tool_calls":[{"index":0,"id":"call_1","type":"custom","custom":{"name":"apply","input":"a patch"}}]',
+    );
+    expect(text).toContain('"logprobs":{"content":[{"token":"Hi","logprob":-0.5');
+    expect(text).toContain('"finish_reason":"tool_calls"');
+    const { input } = (await lastBody()) as { input: object[] };
+    expect(input.slice(-2)).toMatchObject([
+      { type: 'custom_tool_call', call_id: 'call_1', name: 'apply', input: 'a patch' },
+      { type: 'custom_tool_call_output', call_id: 'call_1', output: 'done' },
+    ]);
+  });
+
   it('of the Messages API is answered too, with calls of tools', async () => {
     native.script(piecesReply(toBytes(streamOf([reasoning, message, call]))));
     const body = { model: 'm', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Hello' }] };

@@ -2,7 +2,7 @@ import type { Response } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import { clientsInTurn, startResponsesService } from './support.ts';
+import { clientOf, clientsInTurn, startResponsesService } from './support.ts';
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes of %s', (engine) => {
   let stored: ResponseDatabase;
@@ -36,6 +36,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     for await (const event of stream) if (event.type === 'response.completed') whole = event.response;
     const read = await client().responses.retrieve(whole?.id ?? '');
     expect(read).toMatchObject({ id: whole?.id, status: 'completed', output: whole?.output });
+  });
+
+  it('shows what its model sealed only if that is asked for, to whom it can be given back', async () => {
+    const input = 'please think';
+    const made = await client().responses.create({ model: 'claude', input });
+    expect(JSON.stringify(made)).not.toContain('encrypted_content');
+    expect(await client().responses.retrieve(made.id)).toEqual(made);
+    const { output } = await client().responses.retrieve(made.id, { include: ['reasoning.encrypted_content'] });
+    expect(output).toMatchObject([{ type: 'reasoning', encrypted_content: expect.stringMatching(/^s1\./) }, { type: 'message' }]);
+    const again = [{ role: 'user', content: input }, ...output, { role: 'user', content: 'and then?' }];
+    const giveBack = (model: string) => client().responses.create({ model, input: again as never, store: false });
+    expect((await giveBack('claude')).status).toBe('completed');
+    await expect(giveBack('gemini')).rejects.toMatchObject({ code: 'invalid_encrypted_content' });
   });
 
   it('is gone on from, with its input and its output', async () => {
@@ -158,4 +171,30 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     expect(await client().responses.retrieve(made.id)).toEqual(made);
     expect((await client().conversations.items.list(conversation_id)).data).toEqual(items.data);
   });
+});
+
+it('a response that was told of a moment ago is deleted for good, though the store is still told that it begins', async () => {
+  await using stored = await openResponses('SQLite');
+  const stores = stored.stores();
+  const begin = stores.responses.begin.bind(stores.responses);
+  const gate = Promise.withResolvers<void>();
+  stores.responses.begin = async (...response) => {
+    await gate.promise;
+    await begin(...response);
+  };
+  await using mocked = await startResponsesService({ responses: stores });
+  const client = clientOf(mocked.service);
+  const stream = await client.responses.create({ model: 'demo', input: 'Count to 30', stream: true });
+  let deleting: Promise<unknown> | undefined;
+  let end: Response | undefined;
+  for await (const event of stream) {
+    if (event.type === 'response.created') {
+      deleting = client.responses.delete(event.response.id);
+      setTimeout(() => gate.resolve(), 50);
+    }
+    if (event.type === 'response.completed') end = event.response;
+  }
+  await deleting;
+  expect(end).toMatchObject({ status: 'completed', store: false });
+  await expect(client.responses.retrieve(end?.id ?? '')).rejects.toMatchObject({ status: 404 });
 });

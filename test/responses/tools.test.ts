@@ -51,6 +51,8 @@ const crm = {
   ],
 };
 
+const lookUp = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+
 describe('tools of a response', () => {
   it('of the type custom are functions with one text, and come back under their own type', async () => {
     upstream.script(
@@ -182,6 +184,9 @@ describe('tools of a response', () => {
     [{ input: [{ role: 'critic', content: 'x' }] }, 'input[0].role'],
     [{ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }] }, 'input[0].call_id'],
     [{ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }, 'input[0].call_id'],
+    [{ input: [lookUp, lookUp, { type: 'function_call_output', call_id: 'c', output: 'x' }] }, 'input[0].call_id'],
+    [{ input: [lookUp, { type: 'custom_tool_call_output', call_id: 'c', output: 'x' }] }, 'input[1].call_id'],
+    [{ tools: [{ type: 'custom', name: 'f', format: { type: 'grammar', syntax: 'lark' } }] }, 'tools[0].format.definition'],
     [{ input: [{ id: 'msg_1' }] }, 'input[0].id'],
     [{ input: [{ type: 'parley:state', state: {} }] }, 'input[0].type'],
     [{ input: [] }, 'input'],
@@ -189,9 +194,12 @@ describe('tools of a response', () => {
     [{ text: { format: { type: 'json_schema' } } }, 'text.format.name'],
     [{ max_output_tokens: 0 }, 'max_output_tokens'],
     [{ metadata: { a: 1 } }, 'metadata.a'],
+    [{ metadata: { a: 'x'.repeat(513) } }, 'metadata.a'],
+    [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, nth) => [`k${nth}`, ''])) }, 'metadata'],
   ])('that make no sense are refused with their place: %j', async (body, param) => {
     const { status, text: answer } = await post(service, { model: 'm', input: 'Hi', ...body });
     expect([status, JSON.parse(answer).error.param], answer).toEqual([400, param]);
+    expect(answer).not.toContain('undefined');
   });
 
   it('are none where the deployment does not exist', async () => {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
-import { anthropicStream } from './matrix-support.ts';
+import { anthropicStream, inTokens, responsesReply } from './matrix-support.ts';
 import { recorded } from './vendor-support.ts';
 
 type Model = Exclude<DialectName, 'demo'>;
@@ -24,6 +24,19 @@ function openaiReply(message: object, { choice = {}, usage = {} }: { choice?: ob
   return { openai: reply, azure: reply, application: reply };
 }
 
+const said = (part: object) => ({
+  ...{ type: 'message', id: 'msg_up', status: 'completed', role: 'assistant' },
+  content: [{ type: 'output_text', text: 'Hi.', annotations: [], logprobs: [], ...part }],
+});
+/** A reply of an upstream of the Responses dialect. */
+const responses = (fields: object) => ({ responses: jsonReply(responsesReply(fields)) });
+const thoughtOf = {
+  type: 'reasoning',
+  id: 'rs_up',
+  summary: [{ type: 'summary_text', text: 'Hm.' }],
+  encrypted_content: 'gAAAA',
+};
+const calling = (id: string) => ({ type: 'function_call', id: `fc_${id}`, call_id: id, name: 'f', arguments: '{}' });
 const gemini = (name: string) => ({ gemini: recorded('gemini', name), vertex: recorded('gemini', name) });
 const thinking = {
   ...{ anthropic: anthropicStream('thinking'), bedrock: recorded('bedrock', 'thinking-tools') },
@@ -50,6 +63,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     'text, as it comes',
     {
       replies: {
+        ...responses({}),
         ...openaiReply({}),
         ...{ anthropic: anthropicStream('text'), bedrock: recorded('bedrock', 'text') },
         ...{ ...gemini('text'), mistral: recorded('mistral', 'text') },
@@ -60,14 +74,18 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
   [
     'thoughts: `reasoning_content`',
     {
-      replies: { ...openaiReply({ reasoning_content: 'Hm.' }), ...thinking },
+      replies: { ...responses({ output: [thoughtOf, said({})] }), ...openaiReply({ reasoning_content: 'Hm.' }), ...thinking },
       isTold: (choice) => Boolean(messageOf(choice).reasoning_content),
     },
   ],
   [
     'what signs them, to be given back',
     {
-      replies: { ...openaiReply({ extra_content: { google: { thought_signature: 'c2ln' } } }), ...thinking },
+      replies: {
+        ...responses({ output: [thoughtOf, said({})] }),
+        ...openaiReply({ extra_content: { google: { thought_signature: 'c2ln' } } }),
+        ...thinking,
+      },
       isTold: (choice) => /"(thought_)?signature":"[^"]+"/.test(JSON.stringify(choice)),
     },
   ],
@@ -75,6 +93,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     'several calls at once',
     {
       replies: {
+        ...responses({ output: [calling('1'), calling('2')] }),
         ...openaiReply({ tool_calls: [call('1'), call('2')] }, { choice: { finish_reason: 'tool_calls' } }),
         ...{ ...thinking, anthropic: anthropicStream('tools-parallel') },
       },
@@ -85,6 +104,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     'tokens that the cache gave',
     {
       replies: {
+        ...responses({ usage: inTokens({ input_tokens_details: { cached_tokens: 5 } }) }),
         ...openaiReply({}, { usage: { prompt_tokens_details: { cached_tokens: 5 } } }),
         ...{ ...thinking, anthropic: anthropicStream('cache-usage') },
       },
@@ -94,7 +114,11 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
   [
     'tokens of thought',
     {
-      replies: { ...openaiReply({}, { usage: { completion_tokens_details: { reasoning_tokens: 5 } } }), ...thinking },
+      replies: {
+        ...responses({ usage: inTokens({ output_tokens_details: { reasoning_tokens: 5 } }) }),
+        ...openaiReply({}, { usage: { completion_tokens_details: { reasoning_tokens: 5 } } }),
+        ...thinking,
+      },
       isTold: (_choice, usage) => detail(usage, 'completion_tokens_details', 'reasoning_tokens'),
     },
   ],
@@ -102,6 +126,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     'safety stop: `content_filter`',
     {
       replies: {
+        ...responses({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
         ...openaiReply({}, { choice: { finish_reason: 'content_filter' } }),
         ...{ anthropic: anthropicStream('refusal'), bedrock: recorded('bedrock', 'guardrail') },
         ...{ ...gemini('safety'), mistral: filtered },
@@ -112,7 +137,12 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
   [
     'why it stopped: `refusal`',
     {
-      replies: { ...openaiReply({ refusal: 'No.' }), anthropic: anthropicStream('refusal'), ...gemini('safety') },
+      replies: {
+        ...responses({ output: [said({ type: 'refusal', refusal: 'No.' })] }),
+        ...openaiReply({ refusal: 'No.' }),
+        anthropic: anthropicStream('refusal'),
+        ...gemini('safety'),
+      },
       isTold: (choice) => Boolean(messageOf(choice).refusal),
     },
   ],
@@ -120,6 +150,13 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     'sources',
     {
       replies: {
+        ...responses({
+          output: [
+            said({
+              annotations: [{ type: 'url_citation', url: 'https://example.org/a', title: 'A', start_index: 0, end_index: 2 }],
+            }),
+          ],
+        }),
         ...openaiReply({ annotations: [{ type: 'url_citation', url_citation: { url: 'https://example.org/a' } }] }),
         ...{ anthropic: anthropicStream('server-tools'), bedrock: cited },
         ...{ ...gemini('image-and-source'), mistral: referred },
@@ -140,7 +177,10 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
   [
     'probabilities: `logprobs`',
     {
-      replies: openaiReply({}, { choice: { logprobs: { content: [{ token: 'Hi', logprob: -0.1 }] } } }),
+      replies: {
+        ...responses({ output: [said({ logprobs: [{ token: 'Hi', logprob: -0.1, bytes: [], top_logprobs: [] }] })] }),
+        ...openaiReply({}, { choice: { logprobs: { content: [{ token: 'Hi', logprob: -0.1 }] } } }),
+      },
       isTold: ({ logprobs }) => isJsonObject(logprobs),
     },
   ],
@@ -149,6 +189,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
 /** Vectors of each dialect that has them. */
 export const vectorReplies: Partial<Record<DialectName, Reply>> = {
   openai: jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }),
+  responses: jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }),
   azure: jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }),
   bedrock: jsonReply({ embedding: [1], inputTextTokenCount: 1 }),
   vertex: jsonReply({

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { JsonObject } from '#base/json.ts';
 import type { Parley } from '#contract/messages/parley.ts';
 import type { Answered } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
@@ -21,6 +22,8 @@ export interface Prober extends AsyncDisposable {
   fateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
   /** The same for requests in the Messages dialect. */
   messagesFateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
+  /** The same for requests in the Responses dialect. */
+  responsesFateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
   /** The first choice of the caller's completion, where the upstream replies so, with its usage. */
   told(dialect: DialectName, reply: Reply): Promise<{ choice: unknown; usage: unknown }>;
   readonly service: TestService;
@@ -32,6 +35,35 @@ const anthropicMessage = {
   ...{ content: [{ type: 'text', text: 'Hi.' }], usage: { input_tokens: 5, output_tokens: 2 } },
 };
 
+/** What an upstream of the Responses dialect says that it used. */
+export function inTokens(more: object = {}): object {
+  const details = { input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } };
+  return { input_tokens: 7, output_tokens: 5, total_tokens: 12, ...details, ...more };
+}
+
+/** A whole answer of an upstream of the Responses dialect. */
+export function responsesReply(fields: object): object {
+  const content = [{ type: 'output_text', text: 'Hi.', annotations: [], logprobs: [] }];
+  return {
+    ...{ id: 'resp_up', object: 'response', created_at: 1, completed_at: 2, status: 'completed', model: 'up' },
+    ...{ error: null, incomplete_details: null, background: false, previous_response_id: null, instructions: null },
+    ...{
+      max_output_tokens: null,
+      max_tool_calls: null,
+      metadata: {},
+      parallel_tool_calls: true,
+      store: false,
+      truncation: 'disabled',
+    },
+    ...{ presence_penalty: 0, frequency_penalty: 0, temperature: 1, top_p: 1, top_logprobs: 0, service_tier: 'default' },
+    ...{ reasoning: { effort: null, summary: null }, text: { format: { type: 'text' } }, tool_choice: 'auto', tools: [] },
+    ...{ prompt_cache_key: null, safety_identifier: null, user: null },
+    output: [{ type: 'message', id: 'msg_up', status: 'completed', role: 'assistant', content }],
+    usage: inTokens(),
+    ...fields,
+  };
+}
+
 interface Got {
   readonly received: string;
   /** Whether the answer names something that was left out. */
@@ -42,6 +74,7 @@ interface Got {
 const fine: Readonly<Record<Exclude<DialectName, 'demo'>, Reply>> = {
   openai: jsonReply(plainCompletion('Hi.')),
   azure: jsonReply(plainCompletion('Hi.')),
+  responses: jsonReply(responsesReply({})),
   application: jsonReply(plainCompletion('Hi.')),
   anthropic: jsonReply(anthropicMessage),
   bedrock: recorded('bedrock', 'text'),
@@ -57,6 +90,7 @@ export async function startProber(): Promise<Prober> {
   const configured = {
     openai: { endpoint },
     azure: { protocol: 'azure', endpoint: `${url}/openai/deployments/m`, key: 'k' },
+    responses: { endpoint, api: 'responses' },
     anthropic: { protocol: 'anthropic', endpoint, key: 'k', model: 'claude-sonnet-4-5' },
     bedrock: upstreamOf('bedrock', url),
     vertex: upstreamOf('vertex', url),
@@ -81,8 +115,10 @@ export async function startProber(): Promise<Prober> {
     const { status, text, json, headers } = await asked();
     if (status !== 200 && status !== 400) throw new Error(`${dialect} answered ${status}: ${text}`);
     if (status === 400) return undefined;
-    const { choices, content, parley } = json as Partial<Record<'choices' | 'content', unknown>> & { parley?: Parley };
-    const said = choices ?? [content, parley?.custom_content];
+    const { choices, content, output, parley } = json as Partial<Record<'choices' | 'content' | 'output', unknown>> & {
+      parley?: Parley;
+    };
+    const said = choices ?? (output === undefined ? [content, parley?.custom_content] : textsOf(output));
     const received = dialect === 'demo' ? said : upstream.requests.slice(index).map((request) => request.text);
     return { received: JSON.stringify(received), isTold: headers['parley-ignored'] !== undefined };
   };
@@ -102,6 +138,11 @@ export async function startProber(): Promise<Prober> {
         const body = { model: dialect, ...given };
         return got(dialect, () => service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body }));
       }),
+    responsesFateOf: (dialect, probe) =>
+      compare(probe, (given) => {
+        const body = { model: dialect, store: false, ...given };
+        return got(dialect, () => service.ask({ path: '/v1/responses', headers: withKey(), body }));
+      }),
     async told(dialect, reply) {
       upstream.script(reply);
       const { completion } = await service.chat(dialect, { messages: [{ role: 'user', content: 'Hello' }] });
@@ -112,6 +153,11 @@ export async function startProber(): Promise<Prober> {
       await upstream.close();
     },
   };
+}
+
+/** What an answer in the Responses dialect says and calls, whatever its ids. */
+function textsOf(output: unknown): unknown {
+  return (output as JsonObject[]).map(({ type, name, arguments: given, content }) => [type, name, given, content]);
 }
 
 /** A recorded stream of the Messages dialect. */

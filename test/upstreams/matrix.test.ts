@@ -10,11 +10,13 @@ import {
   messagesFeatures,
   replyFeatures,
   requestFeatures,
+  responsesFeatures,
 } from '../../scripts/upstream-features.ts';
 import { checkFiles } from '../configuration/support.ts';
 import { messagesProbes } from './matrix-messages.ts';
 import { replyProbes, vectorReplies } from './matrix-replies.ts';
 import { requestProbes } from './matrix-requests.ts';
+import { responsesProbes } from './matrix-responses.ts';
 import { type Prober, startProber } from './matrix-support.ts';
 
 const embeddings = 'embeddings';
@@ -87,7 +89,32 @@ describe('what becomes of a request in the Messages dialect', () => {
       messagesFeatures,
     );
     expect(fates).toEqual(claimed);
-    expect(untold).toEqual(name === ofEarlierTurns ? ['openai', 'azure'] : []);
+    expect(untold).toEqual(name === ofEarlierTurns ? ['openai', 'azure', 'responses'] : []);
+  });
+});
+
+describe('what becomes of a request in the Responses dialect', () => {
+  const untold: ReadonlySet<string> = new Set([
+    ...['`detail` of an image', 'thoughts without `encrypted_content`', '`prompt_cache_key`'],
+  ]);
+
+  it('is told of all that is asked here, and of nothing else', () => {
+    expect(responsesFeatures.map(({ name }) => name)).toEqual([...responsesProbes.keys()]);
+  });
+
+  it.each([...responsesProbes])('is as the table says, and its caller is told: %s', async (name, probe) => {
+    const untoldBy: DialectName[] = [];
+    const { fates, claimed } = await fatesOf(
+      name,
+      async (dialect) => {
+        const { fate, isTold } = await prober.responsesFateOf(dialect, probe);
+        if (fate === 'lost' && !isTold && dialect !== 'demo') untoldBy.push(dialect);
+        return fate;
+      },
+      responsesFeatures,
+    );
+    expect(fates).toEqual(claimed);
+    expect(untoldBy.length > 0).toBe(untold.has(name));
   });
 });
 
@@ -145,7 +172,9 @@ describe('the page of upstreams', () => {
   it('has an example of every protocol that passes the check', async () => {
     const lines = await checkFiles({ 'example.jsonc': example }, environment);
     expect(lines).toEqual([expect.stringMatching(/^example\.jsonc: no faults/)]);
-    for (const name of dialectNames)
-      expect(example).toContain(name === 'application' ? '"applications"' : name === 'openai' ? '/v1"' : `"protocol": "${name}"`);
+    const shown: Partial<Record<DialectName, string>> = {
+      ...{ application: '"applications"', openai: '/v1"', responses: '"api": "responses"' },
+    };
+    for (const name of dialectNames) expect(example).toContain(shown[name] ?? `"protocol": "${name}"`);
   });
 });

@@ -103,7 +103,7 @@ function parseTool(value: unknown, at: string): ResponsesTool {
     case 'function':
       return requireShape(shapes.function, tool, at);
     case 'custom':
-      return requireShape(shapes.custom, tool, at);
+      return parseCustom(tool, at);
     case 'namespace':
       return parseNamespace(tool, at);
     case 'mcp':
@@ -111,6 +111,13 @@ function parseTool(value: unknown, at: string): ResponsesTool {
   }
   if (others.some((other) => type === other || type.startsWith(`${other}_`))) return { ...tool, type };
   throw requestFault(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no tool of this API`);
+}
+
+function parseCustom(value: JsonObject, at: string): CustomTool {
+  const tool = requireShape(shapes.custom, value, at);
+  if (tool.format?.type === 'grammar' && tool.format.definition === undefined)
+    throw requestFault(`${at}.format.definition`, 'is required');
+  return tool;
 }
 
 function parseNamespace(value: JsonObject, at: string): NamespaceTool {

@@ -112,7 +112,7 @@ export interface ResponseStore {
 export interface RunStore {
   /** Makes a queued run this node's own; undefined if another living node has it, or it is queued no longer. */
   claim(place: ResponsePlace, node: string, nowMs: number): Promise<QueuedRun | undefined>;
-  /** Says that this node's run is answered from now on; false if it was cancelled or deleted. */
+  /** Says that this node's run is answered from now on; false if it was cancelled or deleted, or is answered already. */
   start(place: ResponsePlace, node: string): Promise<boolean>;
   /** The oldest queued runs that no living node has, at most so many. */
   waiting(nowMs: number, limit: number): Promise<readonly ResponsePlace[]>;

@@ -15,6 +15,8 @@ const prefixes: Readonly<Record<string, string>> = {
   mcp_approval_request: 'mcpr',
   mcp_approval_response: 'mcpa',
 };
+/** What has to be asked for by name. */
+const sealedReasoning = 'reasoning.encrypted_content';
 /** What goes on with a conversation and is shown to nobody. */
 const stateType = 'parley:state';
 
@@ -63,7 +65,19 @@ function toParts({ role, content }: JsonObject): unknown {
 
 /** An item as its user is shown it. */
 export function toShownItem(item: JsonObject, include: ReadonlySet<string>): JsonObject {
-  if (item.type !== 'reasoning' || include.has('reasoning.encrypted_content')) return item;
+  if (item.type !== 'reasoning' || include.has(sealedReasoning)) return item;
   const { encrypted_content: _sealed, ...shown } = item;
   return shown;
+}
+
+/** A response as it was answered, and with what rests sealed beside it where its user asks for that. */
+export function toShownResponse({ response, items }: StoredResponse, include: ReadonlySet<string>): JsonObject {
+  const { output } = response;
+  if (items === undefined || !Array.isArray(output) || !include.has(sealedReasoning)) return response;
+  const kept = new Map(items.map((item) => [item.id, item.encrypted_content]));
+  const shown = (output as JsonObject[]).map((item) => {
+    const encrypted_content = item.type === 'reasoning' ? kept.get(item.id) : undefined;
+    return encrypted_content === undefined ? item : { ...item, encrypted_content };
+  });
+  return { ...response, output: shown };
 }

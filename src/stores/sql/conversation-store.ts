@@ -11,6 +11,7 @@ import type {
   StoredConversation,
 } from '#domain/responses/conversation-store.ts';
 import { appendItems, openItem } from './conversation-rows.ts';
+import { livesAt } from './lives-at.ts';
 import { openSealed } from './open-sealed.ts';
 import { requireStorable } from './require-storable.ts';
 import type { ConversationRow } from './response-schema.ts';
@@ -141,18 +142,21 @@ export class SqlConversationStore implements ConversationStore {
   ): Promise<readonly JsonObject[] | 'locked' | undefined> {
     if (!isStorableKey(id)) return undefined;
     return this.#database.run(async (kysely) => {
-      const lives = sql<boolean>`(run is not null and exists (
-        select 1 from leases where leases.name = 'responses of ' || conversations.run_owner and leases.until_ms > ${nowMs}))`;
-      const locked = await kysely
+      const taking = kysely
         .updateTable('conversations')
         .set({ run, run_owner: node })
         .where('id', '=', id)
         .where('subject', '=', subject)
-        .where(({ not }) => not(lives))
-        .returning('id')
-        .executeTakeFirst();
-      if (locked === undefined) return (await findRow(kysely, { id, subject })) === undefined ? undefined : 'locked';
-      return this.#all(kysely, id);
+        .returning('id');
+      let taken = await taking.where('run', 'is', null).executeTakeFirst();
+      if (taken === undefined) {
+        const held = await findHeld(kysely, { id, subject }, nowMs);
+        if (held === undefined) return undefined;
+        if (held.lives) return 'locked';
+        // Of those who all found its node gone, one has it.
+        taken = await taking.where(sql<boolean>`run is not distinct from ${held.run}`).executeTakeFirst();
+      }
+      return taken === undefined ? 'locked' : this.#all(kysely, id);
     });
   }
 
@@ -212,6 +216,17 @@ function findRow(kysely: Kysely<Schema>, { id, subject }: ConversationPlace): Pr
   return kysely
     .selectFrom('conversations')
     .select(columns)
+    .where('id', '=', id)
+    .where('subject', '=', subject)
+    .executeTakeFirst();
+}
+
+/** Which run a conversation is, and whether its node lives. */
+function findHeld(kysely: Kysely<Schema>, { id, subject }: ConversationPlace, nowMs: number) {
+  return kysely
+    .selectFrom('conversations')
+    .select('run')
+    .select(sql<boolean | number>`(run is not null and ${livesAt(nowMs, 'conversations.run_owner')})`.as('lives'))
     .where('id', '=', id)
     .where('subject', '=', subject)
     .executeTakeFirst();

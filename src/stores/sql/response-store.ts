@@ -18,6 +18,7 @@ import { readChain } from './response-chain.ts';
 import { findStoredItems } from './response-items.ts';
 import { fromRow, readColumns, toRow, toRunningRow } from './response-rows.ts';
 import type { ResponseRow } from './response-schema.ts';
+import { ResponseStatements } from './response-statements.ts';
 import { makeRoom, sweepResponses } from './response-sweep.ts';
 import { endRun } from './run-end.ts';
 import { SqlRunStore } from './run-store.ts';
@@ -33,13 +34,14 @@ export class SqlResponseStore implements ResponseStore {
   readonly runs: SqlRunStore;
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
+  readonly #statements = new ResponseStatements();
   readonly #added: Batches<ResponseRow, undefined>;
   readonly #ended: Batches<Ending, boolean>;
 
   constructor(database: SqlDatabase, seal: Seal) {
     this.#database = database;
     this.#seal = seal;
-    this.runs = new SqlRunStore(database, seal);
+    this.runs = new SqlRunStore(database, seal, this.#statements);
     this.#added = new Batches((rows) => this.#insert(rows));
     this.#ended = new Batches((ending) => this.#end(ending));
   }
@@ -124,7 +126,12 @@ export class SqlResponseStore implements ResponseStore {
 
   /** Users in one order, so that two nodes that write for the same ones never wait for each other. */
   async #insert(rows: readonly ResponseRow[]): Promise<readonly undefined[]> {
-    const inOrder = rows.length === 1 ? rows : rows.toSorted((one, other) => (one.subject < other.subject ? -1 : 1));
+    const [only, ...others] = rows;
+    if (only !== undefined && others.length === 0) {
+      await this.#database.run((kysely) => this.#statements.add.run(kysely, only));
+      return [undefined];
+    }
+    const inOrder = rows.toSorted((one, other) => (one.subject < other.subject ? -1 : 1));
     await this.#database.run((kysely) => kysely.insertInto('responses').values(inOrder).execute());
     return rows.map(() => undefined);
   }
@@ -132,7 +139,7 @@ export class SqlResponseStore implements ResponseStore {
   async #end(ending: readonly Ending[]): Promise<readonly boolean[]> {
     const [first] = ending;
     const write = async (kysely: Kysely<Schema>, { node, ...ended }: Ending): Promise<boolean> =>
-      endRun({ kysely, seal: this.#seal }, ended, node);
+      endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true }, ended, node);
     const isSimple = (each: Ending): boolean => each.turn === undefined && each.events === undefined;
     if (first !== undefined && ending.length === 1 && isSimple(first))
       return [await this.#database.run((kysely) => write(kysely, first))];

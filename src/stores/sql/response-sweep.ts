@@ -25,31 +25,40 @@ export async function sweepResponses(kysely: Kysely<Schema>, nowMs: number): Pro
 
 /** Deletes the oldest responses of a user that have ended until all of it takes no more than `maxBytes`; gives what it takes then. */
 export async function makeRoom(kysely: Kysely<Schema>, subject: string, maxBytes: number): Promise<number> {
-  for (;;) {
-    const counted = await kysely
-      .selectFrom('stored_bytes')
-      .select('used_bytes')
-      .where('subject', '=', subject)
-      .executeTakeFirst();
-    const usedBytes = counted?.used_bytes ?? 0;
-    if (usedBytes <= maxBytes) return usedBytes;
-    const oldest = await kysely
-      .selectFrom('responses')
-      .select(['id', 'bytes'])
-      .where('subject', '=', subject)
-      .where('owner', 'is', null)
-      .orderBy('created_at_ms')
-      .limit(rowsAtOnce)
-      .execute();
-    let toFree = usedBytes - maxBytes;
+  let usedBytes = await readUsedBytes(kysely, subject);
+  while (usedBytes > maxBytes) {
+    const oldest = await readOldest(kysely, subject);
+    const [first] = oldest;
+    if (first === undefined) return usedBytes;
+    let toFree = first.used_bytes - maxBytes;
     const ids: string[] = [];
     for (const { id, bytes } of oldest) {
       if (toFree <= 0) break;
       ids.push(id);
       toFree -= bytes;
     }
-    if (ids.length === 0 || (await drop(kysely, subject, ids)) === 0) return usedBytes;
+    if (ids.length > 0) await drop(kysely, subject, ids);
+    usedBytes = await readUsedBytes(kysely, subject);
   }
+  return usedBytes;
+}
+
+async function readUsedBytes(kysely: Kysely<Schema>, subject: string): Promise<number> {
+  const counted = await kysely.selectFrom('stored_bytes').select('used_bytes').where('subject', '=', subject).executeTakeFirst();
+  return counted?.used_bytes ?? 0;
+}
+
+/** With what all of it takes, as of the same moment: what another node deletes meanwhile is not freed a second time by deleting the next. */
+function readOldest(kysely: Kysely<Schema>, subject: string) {
+  return kysely
+    .selectFrom('responses')
+    .innerJoin('stored_bytes', 'stored_bytes.subject', 'responses.subject')
+    .select(['responses.id', 'responses.bytes', 'stored_bytes.used_bytes'])
+    .where('responses.subject', '=', subject)
+    .where('responses.owner', 'is', null)
+    .orderBy('responses.created_at_ms')
+    .limit(rowsAtOnce)
+    .execute();
 }
 
 async function drop(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<number> {

@@ -3,37 +3,32 @@ import type { Seal } from '#base/seal.ts';
 import type { EndedResponse, EventRun } from '#domain/responses/response-store.ts';
 import { appendNewItems } from './conversation-rows.ts';
 import { toEndedFields, toEventsPlace } from './response-rows.ts';
+import type { ResponseStatements } from './response-statements.ts';
 import type { Schema } from './schema.ts';
 
 interface Ending {
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
+  readonly statements: ResponseStatements;
+  /** Whether the node that answers it ends it: it may have written its last events before, and not have heard of it. */
+  readonly isOwn: boolean;
 }
-
-/** States of responses that have not ended. */
-export const underWay = ['queued', 'in_progress'] as const;
 
 /** Writes the end of a response, if it is still the node's; whatever became of it, its conversation is free again. */
 export async function endRun(
-  { kysely, seal }: Ending,
+  { kysely, seal, statements, isOwn }: Ending,
   { response, turn, events }: EndedResponse,
   node: string,
 ): Promise<boolean> {
   const { id, subject, isBackground } = response;
-  const ended = await kysely
-    .updateTable('responses')
-    .set({ ...toEndedFields(seal, response), owner: null, sealed_run: null })
-    .where('id', '=', id)
-    .where('owner', '=', node)
-    .where('status', 'in', underWay)
-    .returning('id')
-    .executeTakeFirst();
+  const { rows } = await statements.end.run(kysely, { ...toEndedFields(seal, response), id, node });
+  const isEnded = rows.length > 0;
   // The row is locked from here on: whoever else would end it waits, and finds that it has ended.
-  if (ended !== undefined && isBackground) await writeEvents({ kysely, seal }, id, events);
-  if (turn === undefined) return ended !== undefined;
-  if (ended !== undefined) await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
+  if (isEnded && isBackground) await writeEvents({ kysely, seal, isOwn }, id, events);
+  if (turn === undefined) return isEnded;
+  if (isEnded) await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
   await releaseConversation(kysely, turn.conversation, turn.run);
-  return ended !== undefined;
+  return isEnded;
 }
 
 /** Lets others run on a conversation, if this run has it. */
@@ -47,12 +42,17 @@ export async function releaseConversation(kysely: Kysely<Schema>, conversation: 
 }
 
 /** Adds the last events of a response, and counts the bytes of all of them. */
-async function writeEvents({ kysely, seal }: Ending, id: string, last: EventRun | undefined): Promise<void> {
-  if (last !== undefined)
-    await kysely
-      .insertInto('response_events')
-      .values(toEventRow(seal, id, last))
-      .execute();
+async function writeEvents(
+  { kysely, seal, isOwn }: Omit<Ending, 'statements'>,
+  id: string,
+  last: EventRun | undefined,
+): Promise<void> {
+  if (last !== undefined) {
+    const row = toEventRow(seal, id, last);
+    const adding = kysely.insertInto('response_events').values(row);
+    const again = { last: row.last, sealed_events: row.sealed_events };
+    await (isOwn ? adding.onConflict((there) => there.columns(['response', 'first']).doUpdateSet(again)) : adding).execute();
+  }
   const eventBytes = sql<number>`(select coalesce(sum(length(sealed_events)), 0) from response_events where response = ${id})`;
   await kysely
     .updateTable('responses')

@@ -13,7 +13,8 @@ import type {
 import { livesAt, nodeLease } from './lives-at.ts';
 import { openSealed } from './open-sealed.ts';
 import { fromRow, type ReadRow, readColumns, toEventsPlace, toRunPlace } from './response-rows.ts';
-import { endRun, toEventRow, underWay } from './run-end.ts';
+import { type ResponseStatements, underWay } from './response-statements.ts';
+import { endRun, toEventRow } from './run-end.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 interface Appended {
@@ -28,25 +29,36 @@ const lostAtOnce = 50;
 export class SqlRunStore implements RunStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
+  readonly #statements: ResponseStatements;
   readonly #appended: Batches<Appended, boolean>;
 
-  constructor(database: SqlDatabase, seal: Seal) {
+  constructor(database: SqlDatabase, seal: Seal, statements: ResponseStatements) {
     this.#database = database;
     this.#seal = seal;
+    this.#statements = statements;
     this.#appended = new Batches((appended) => this.#append(appended));
   }
 
   async claim({ id, subject }: ResponsePlace, node: string, nowMs: number): Promise<QueuedRun | undefined> {
-    const row = await this.#database.run((kysely) =>
-      kysely
+    const row = await this.#database.run(async (kysely) => {
+      const waiting = await kysely
+        .selectFrom('responses')
+        .select('owner')
+        .where('id', '=', id)
+        .where('status', '=', 'queued')
+        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(livesAt(nowMs, 'responses.owner'))]))
+        .executeTakeFirst();
+      if (waiting === undefined) return undefined;
+      // Of those who all found it waiting, the one has it that it is taken from as it was found.
+      return kysely
         .updateTable('responses')
         .set({ owner: node })
         .where('id', '=', id)
         .where('status', '=', 'queued')
-        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(livesAt(nowMs, 'responses.owner'))]))
+        .where('owner', '=', waiting.owner)
         .returning('sealed_run')
-        .executeTakeFirst(),
-    );
+        .executeTakeFirst();
+    });
     const sealed = row?.sealed_run;
     return typeof sealed === 'string' ? { id, subject, run: openSealed(this.#seal, sealed, toRunPlace(id)) } : undefined;
   }
@@ -58,7 +70,7 @@ export class SqlRunStore implements RunStore {
         .set({ status: 'in_progress' })
         .where('id', '=', id)
         .where('owner', '=', node)
-        .where('status', 'in', underWay)
+        .where('status', '=', 'queued')
         .returning('id')
         .executeTakeFirst(),
     );
@@ -165,7 +177,9 @@ export class SqlRunStore implements RunStore {
         const node = owner ?? '';
         if (row.status === 'cancelled') return this.release(row, node);
         const ended = await this.#ended(row, node, (stored) => fail(stored, next));
-        if (ended !== undefined) await this.#database.transact((kysely) => endRun({ kysely, seal: this.#seal }, ended, node));
+        if (ended === undefined) return;
+        const writing = { seal: this.#seal, statements: this.#statements, isOwn: false };
+        await this.#database.transact((kysely) => endRun({ kysely, ...writing }, ended, node));
       }),
     );
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -189,7 +203,7 @@ export class SqlRunStore implements RunStore {
     }
   }
 
-  /** Rows of runs that are gone are left out; the others are kept all the same. */
+  /** Rows of runs that are gone are left out; the others are kept all the same, also those whose writing was not heard of and is tried again with more. */
   async #append(appended: readonly Appended[]): Promise<readonly boolean[]> {
     const values = appended.map(
       ({ node, row }) =>
@@ -200,6 +214,7 @@ export class SqlRunStore implements RunStore {
       insert into response_events (response, first, last, sealed_events)
       select response, first, last, sealed_events from added where exists (
         select 1 from responses where id = response and owner = node and status in ('queued', 'in_progress'))
+      on conflict (response, first) do update set last = excluded.last, sealed_events = excluded.sealed_events
       returning response, first`;
     const { rows } = await this.#database.run((kysely) => statement.execute(kysely));
     const kept = new Set(rows.map(({ response, first }) => `${first} ${response}`));

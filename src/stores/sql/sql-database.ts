@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import { untilAborted } from '#base/until-aborted.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { NewerDatabase } from './migrate.ts';
 import type { Schema } from './schema.ts';
@@ -40,9 +39,9 @@ export class SqlDatabase {
 
   /** One statement, or several that need not happen together. They are not begun if their turn comes too late. */
   run<Value>(work: (kysely: Kysely<Schema>) => Promise<Value>): Promise<Value> {
-    return this.#within((signal) =>
+    return this.#within((deadline) =>
       this.#kysely.connection().execute((connection) => {
-        signal.throwIfAborted();
+        deadline.throwIfOver();
         return work(connection);
       }),
     );
@@ -50,29 +49,59 @@ export class SqlDatabase {
 
   /** Several statements that happen all or not at all. What comes too late is rolled back. */
   transact<Value>(work: (transaction: Kysely<Schema>) => Promise<Value>): Promise<Value> {
-    return this.#within((signal) =>
+    return this.#within((deadline) =>
       this.#kysely
         .transaction()
         .setIsolationLevel('read committed')
         .execute(async (transaction) => {
           const value = await work(transaction);
-          signal.throwIfAborted();
+          deadline.throwIfOver();
           return value;
         }),
     );
   }
 
-  async #within<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  async #within<Value>(work: (deadline: Deadline) => Promise<Value>): Promise<Value> {
     if (this.#availability?.isAway) throw new StoreFault('the database cannot be reached');
-    const signal = AbortSignal.timeout(this.#timeoutMs);
+    const deadline = new Deadline(this.#timeoutMs);
     try {
-      return await untilAborted(work(signal), signal);
+      return await deadline.hold(work(deadline));
     } catch (cause) {
       if (cause instanceof StoreFault) throw cause;
       this.#availability?.doubt();
-      const isLate = signal.aborted;
-      throw new StoreFault(isLate ? `the database took more than ${this.#timeoutMs} ms` : 'the database failed', { cause });
+      throw new StoreFault(deadline.isOver ? `the database took more than ${this.#timeoutMs} ms` : 'the database failed', {
+        cause,
+      });
     }
+  }
+}
+
+/** How long a step may take. Each has one, so it is a timer and nothing more: signals cost as much as the rest of a step. */
+class Deadline {
+  readonly #ms: number;
+  #isOver = false;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  throwIfOver(): void {
+    if (this.#isOver) throw new Error('the time is over');
+  }
+
+  /** The outcome of the work, or a rejection as soon as the time is over. */
+  hold<Value>(work: Promise<Value>): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#isOver = true;
+        reject(new Error('the time is over'));
+      }, this.#ms).unref();
+      work.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
   }
 }
 

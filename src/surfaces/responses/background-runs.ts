@@ -16,6 +16,7 @@ import { failedResponse, fromQueued, toQueued } from './queued-run.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
 import type { StoredKeeper } from './stored-keeper.ts';
 import type { StoredOpening } from './stored-opening.ts';
+import { untilStored } from './until-stored.ts';
 
 export interface BackgroundDeps {
   readonly calls: Calls;
@@ -35,6 +36,13 @@ interface Asked {
   readonly request: ResponsesRequest;
   /** The body as it came: another node may have to read it again. */
   readonly value: unknown;
+}
+
+/** A response that waits to be answered. */
+interface Queued {
+  readonly response: ResponseObject;
+  /** Names of fields that the translation left out. */
+  readonly ignored: readonly string[];
 }
 
 /** What a run begins with. */
@@ -65,14 +73,14 @@ export class BackgroundRuns {
   }
 
   /** Resolves with the response that waits, once it is within its limits and kept; it goes on from there. Throws what refuses it. */
-  async create({ target, request, value }: Asked): Promise<ResponseObject> {
+  async create({ target, request, value }: Asked): Promise<Queued> {
     const { keeper } = this.#deps;
     const opening = await keeper.open(target, request);
-    const queued = Promise.withResolvers<ResponseObject>();
-    const keep = async ({ response }: ReadyRun['run']): Promise<void> => {
-      const shown = { ...response };
-      await opening.queue(shown, toQueued(target, value));
-      queued.resolve(shown);
+    const queued = Promise.withResolvers<Queued>();
+    const keep = async ({ run, ignored }: ReadyRun): Promise<void> => {
+      const response = { ...run.response };
+      await opening.queue(response, toQueued(target, value));
+      queued.resolve({ response, ignored });
     };
     this.#start({ target, request, value, opening }, keep, queued.reject);
     return queued.promise;
@@ -81,10 +89,16 @@ export class BackgroundRuns {
   /** Answers a run that waits, unless another node does. */
   async take(place: ResponsePlace): Promise<void> {
     const { life, responses, clock } = this.#deps;
+    if (this.#running.has(place.id)) return;
     await life.hold();
+    const putBack = (): Promise<void> => responses.runs.release(place, life.node);
     try {
       const claimed = await responses.runs.claim(place, life.node, clock.epochMs());
       if (claimed !== undefined) await this.#resume(claimed);
+    } catch (thrown) {
+      // Nobody else takes what a living node has: it would wait for ever.
+      void putBack().catch(() => untilStored(clock, putBack));
+      throw thrown;
     } finally {
       life.release();
     }
@@ -126,7 +140,10 @@ export class BackgroundRuns {
       const target = await calls.authorize({ id, deployment, caller, record: this.#record(id, caller, deployment) }, 'chat');
       const request = parseResponsesRequest(value);
       const opening = await keeper.open(target, request);
-      await opening.resume();
+      await opening.resume().catch(async (thrown) => {
+        await opening.ended(undefined);
+        throw thrown;
+      });
       const known = { id: place.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
       const refused = Promise.withResolvers<void>();
       this.#start({ target, request, value, opening, known }, async () => refused.resolve(), refused.reject);
@@ -140,7 +157,7 @@ export class BackgroundRuns {
   /** `keep` makes it known once it is within its limits; `refuse` is told why it never was. */
   #start(
     { target: asked, request, value, opening, known }: Beginning,
-    keep: (run: ReadyRun['run']) => Promise<void>,
+    keep: (ready: ReadyRun) => Promise<void>,
     refuse: (error: unknown) => void,
   ): void {
     const { calls, responses, life } = this.#deps;
@@ -157,7 +174,8 @@ export class BackgroundRuns {
           return undefined;
         },
       };
-      const { run, ask } = createRun(this.#deps, target, { request, body: value as JsonObject, opened, ...(known && { known }) });
+      const ready = createRun(this.#deps, target, { request, body: value as JsonObject, opened, ...(known && { known }) });
+      const { run, ask } = ready;
       const place = { id: run.response.id, subject: caller.subject };
       let answer: Answer | undefined;
       const background = new BackgroundRun({
@@ -167,7 +185,7 @@ export class BackgroundRuns {
       });
       let isAdmitted = false;
       const admitted = async (): Promise<void> => {
-        await keep(run);
+        await keep(ready);
         isAdmitted = true;
         this.#running.set(place.id, background);
         this.#deps.inFlightCalls.add(background);
@@ -197,7 +215,7 @@ export class BackgroundRuns {
       error,
     }: { background: BackgroundRun; record: CallRecord; answer: Answer | undefined; error: ParleyError | undefined },
   ): void {
-    this.#running.delete(id);
+    if (this.#running.get(id) === background) this.#running.delete(id);
     const { prompt_tokens, completion_tokens } = addUp(answer?.used() ?? []);
     record.end({
       ...{ outcome: toCallOutcome(error), status: error?.status ?? 200, error },

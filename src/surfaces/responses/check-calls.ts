@@ -14,12 +14,20 @@ export function checkCalls(items: readonly AnyItem[], pathOf: (item: AnyItem) =>
     const { type, call_id: id } = item as { type: string; call_id?: string };
     if (id === undefined) continue;
     const asked = outputs[type];
-    if (calls.has(type)) waiting.set(id, item);
-    else if (asked !== undefined && !waiting.delete(id))
-      throw requestFault(`${pathOf(item)}.call_id`, `is ${shown(id)}, and no ${asked} ahead of it has that id`);
+    if (calls.has(type)) {
+      if (waiting.has(id)) throw unanswered(waiting.get(id) ?? item, id, pathOf);
+      waiting.set(id, item);
+    } else if (asked !== undefined) {
+      if (waiting.get(id)?.type !== asked)
+        throw requestFault(`${pathOf(item)}.call_id`, `is ${shown(id)}, and no ${asked} ahead of it has that id`);
+      waiting.delete(id);
+    }
   }
-  for (const [id, item] of waiting)
-    throw requestFault(`${pathOf(item)}.call_id`, `is ${shown(id)}, and no output of that call follows`);
+  for (const [id, item] of waiting) throw unanswered(item, id, pathOf);
+}
+
+function unanswered(item: AnyItem, id: string, pathOf: (item: AnyItem) => string): Error {
+  return requestFault(`${pathOf(item)}.call_id`, `is ${shown(id)}, and no output of that call follows`);
 }
 
 function shown(id: string): string {

@@ -52,8 +52,7 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
 
 async function create(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const { caller, body } = await readBody(deps, request, { mayBeEmpty: true });
-  if (deps.snapshot().configuration.responses.store === 'never')
-    throw requestFault('conversation', 'cannot be made: nothing is stored here');
+  requireStoring(deps);
   const items = toItems(deps, body.items ?? []);
   const metadata = readMetadata(body.metadata) ?? {};
   await requireRoom(deps, caller);
@@ -66,6 +65,7 @@ async function create(deps: ConversationRoutesDeps, request: FastifyRequest): Pr
 
 async function update(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const { caller, body } = await readBody(deps, request);
+  requireStoring(deps);
   const metadata = readMetadata(body.metadata);
   const place = { ...placeOf(request), subject: caller.subject };
   const changed = await (metadata === undefined
@@ -92,6 +92,7 @@ async function listItems(deps: ConversationRoutesDeps, request: FastifyRequest):
 
 async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const { caller, body } = await readBody(deps, request);
+  requireStoring(deps);
   if (body.items === undefined) throw requestFault('items', 'is required');
   const items = toItems(deps, body.items);
   await requireRoom(deps, caller);
@@ -147,6 +148,11 @@ function toItems({ newId }: ConversationRoutesDeps, given: unknown): readonly Js
     if (item.type === 'item_reference') throw requestFault(`items[${index}].type`, 'is item_reference; send the item itself');
     return toStoredItem(item as JsonObject, newId);
   });
+}
+
+function requireStoring({ snapshot }: ConversationRoutesDeps): void {
+  if (snapshot().configuration.responses.store === 'never')
+    throw requestFault('conversation', 'cannot be made or added to: nothing is stored here');
 }
 
 async function requireRoom({ responses, snapshot }: ConversationRoutesDeps, { subject }: Caller): Promise<void> {

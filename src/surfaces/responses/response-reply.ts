@@ -24,6 +24,7 @@ export class JsonResponse implements ReplySink {
   readonly #ignored: readonly string[];
   readonly #room = new FoldRoom(answerBound);
   #relayed: string | undefined;
+  readonly #text: EarlyText;
   #isOver = false;
 
   /** `ignored` are the fields that the translation of the request left out. */
@@ -31,6 +32,7 @@ export class JsonResponse implements ReplySink {
     this.#context = context;
     this.#run = run;
     this.#ignored = ignored;
+    this.#text = new EarlyText(run, () => toLatin1(JSON.stringify(run.response)));
   }
 
   /** Throws upstream_failed for a reply that is too large. */
@@ -42,8 +44,10 @@ export class JsonResponse implements ReplySink {
   }
 
   end(): void {
-    if (this.#relayed === undefined) this.#run.end();
-    else this.#run.abandon();
+    if (this.#relayed === undefined) {
+      this.#run.end();
+      if (this.#run.settling !== undefined) this.#text.make();
+    } else this.#run.abandon();
     this.#whenSettled(() => this.#send());
   }
 
@@ -68,9 +72,34 @@ export class JsonResponse implements ReplySink {
     if (this.#isOver) return;
     this.#isOver = true;
     const context = this.#context;
-    const bytes = this.#relayed ?? toLatin1(JSON.stringify(this.#run.response));
+    const bytes = this.#relayed ?? this.#text.take();
     sendJson(context.response, 200, bytes, headersOf(context, this.#ignored));
     context.replyEnded();
+  }
+}
+
+/** A text of a response that has ended, made while it is being kept, which is what everybody waits for then. */
+class EarlyText {
+  readonly #run: ResponseRun;
+  readonly #toText: () => string;
+  #made: { readonly text: string; readonly store: boolean } | undefined;
+
+  constructor(run: ResponseRun, toText: () => string) {
+    this.#run = run;
+    this.#toText = toText;
+  }
+
+  /** Once the store was asked. */
+  make(): void {
+    setImmediate(() => {
+      this.#made = { text: this.#toText(), store: this.#run.response.store };
+    });
+  }
+
+  /** One that was not kept says so, whatever was made before. */
+  take(): string {
+    const made = this.#made;
+    return made !== undefined && made.store === this.#run.response.store ? made.text : this.#toText();
   }
 }
 
@@ -84,11 +113,13 @@ class ResponseWriter implements EventWriter {
   #isTold = false;
   /** What closes the response. */
   #last: readonly ResponseEvent[] = [];
+  readonly #lastText: EarlyText;
 
   constructor(context: RequestContext, run: ResponseRun, ignored: readonly string[]) {
     this.#context = context;
     this.#run = run;
     this.#ignored = ignored;
+    this.#lastText = new EarlyText(run, () => toBytes(this.#last));
   }
 
   begin(context: RequestContext, first: Frame): EventHead {
@@ -112,11 +143,12 @@ class ResponseWriter implements EventWriter {
     else if (error === undefined) this.#last = run.end();
     else if (this.#isTold && !this.#context.hasLeft) this.#last = [...this.#last, ...run.fail(error)];
     else run.cancel();
+    if (error === undefined && run.settling !== undefined) this.#lastText.make();
     return run.settling;
   }
 
   end(): string {
-    return this.#relayed === undefined ? toBytes(this.#last) + endMark : '';
+    return this.#relayed === undefined ? this.#lastText.take() + endMark : '';
   }
 
   toFault(error: ParleyError): string {
@@ -140,7 +172,8 @@ function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {
   throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
 }
 
-function headersOf(context: RequestContext, ignored: readonly string[]): Record<string, string> {
+/** The header fields of an answer, which name what was left out of its request. */
+export function headersOf(context: RequestContext, ignored: readonly string[]): Record<string, string> {
   const { headers } = context;
   const all = [...new Set([...ignored, ...[...context.ignored].map(toOwnName)])];
   if (all.length > 0) headers[ignoredHeader] = toIgnoredNames(all);

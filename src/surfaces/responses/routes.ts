@@ -18,7 +18,7 @@ import { streamRun } from './background-stream.ts';
 import { CompactReply, compactionPrompt } from './compact.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
 import { keepsNothing, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
-import { JsonResponse, streamed } from './response-reply.ts';
+import { headersOf, JsonResponse, streamed } from './response-reply.ts';
 
 /** What makes responses in the background, and gives their events. */
 interface BackgroundSurface {
@@ -78,10 +78,12 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promis
 /** Answers with the response that waits, or with its events from the first on. */
 async function serveBackground(
   background: BackgroundSurface,
-  { response, headers }: RequestContext,
+  context: RequestContext,
   asked: Parameters<BackgroundRuns['create']>[0],
 ): Promise<void> {
-  const queued = await background.runs.create(asked);
+  const { response: queued, ignored } = await background.runs.create(asked);
+  const { response } = context;
+  const headers = headersOf(context, ignored);
   if (asked.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = asked.target.call.caller;
   await streamRun(background, response, { place: { id: queued.id, subject }, after: -1, headers });

@@ -4,12 +4,14 @@ import type { NodeLife } from '#domain/responses/node-life.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { failedResponse } from './queued-run.ts';
+import type { UnheardWrites } from './unheard-writes.ts';
 
 export interface RunKeeperDeps {
   readonly responses: ResponseStore;
   readonly runs: BackgroundRuns;
   readonly life: NodeLife;
   readonly clock: Clock;
+  readonly unheard: UnheardWrites;
   /** Whether other nodes may cancel or delete what this one answers. */
   readonly isShared: boolean;
   readonly noteFault: (message: string, thrown: unknown) => void;
@@ -20,6 +22,8 @@ const lookMs = 400;
 const tendMs = 3_000;
 const lookFault = 'runs of this node could not be looked up';
 const sweepMs = 600_000;
+/** What has expired is shown to nobody, and stays so long all the same: a request that goes on from it may still be under way. */
+const goingOnMs = 3_600_000;
 const lost = { code: 'server_error', message: 'The node that made this response is gone; send the request again.' };
 
 /** Looks after responses that have not ended, on whatever node they began, and deletes those that have expired. */
@@ -46,9 +50,10 @@ export class RunKeeper {
     this.#look().catch((thrown) => this.#deps.noteFault(lookFault, thrown));
   }
 
-  /** Ends runs whose node is gone, and takes those that wait. */
+  /** Ends runs whose node is gone, takes those that wait, and deletes what is kept though it was told not to be. */
   async #tend(): Promise<void> {
-    const { responses, runs, clock } = this.#deps;
+    const { responses, runs, clock, unheard } = this.#deps;
+    await unheard.deleteFrom(responses);
     const fail: Parameters<ResponseStore['runs']['failLost']>[1] = (stored, next) => failedResponse(stored, lost, next);
     while ((await responses.runs.failLost(clock.epochMs(), fail)) > 0);
     const { room } = runs;
@@ -57,7 +62,7 @@ export class RunKeeper {
   }
 
   async #sweep(): Promise<void> {
-    await this.#deps.responses.sweep(this.#deps.clock.epochMs());
+    await this.#deps.responses.sweep(this.#deps.clock.epochMs() - goingOnMs);
   }
 
   /** What began after the question was asked may be missing from its answer. */

@@ -7,6 +7,7 @@ import type { Target } from '#domain/call.ts';
 import { carriedItemsOf } from '#domain/responses/stored-items.ts';
 import { keptNowhere, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { type KeeperDeps, StoredOpening } from './stored-opening.ts';
+import { untilStored } from './until-stored.ts';
 
 /** What a response goes on from. */
 interface Before {
@@ -24,7 +25,6 @@ export class StoredKeeper implements ResponseKeeper {
   }
 
   async open(target: Target, request: ResponsesRequest): Promise<StoredOpening> {
-    const { life, conversations } = this.#deps;
     const isStored = isStoredBy(target, request);
     if (request.background === true) requireBackground(target, isStored);
     const conversation = conversationOf(request);
@@ -34,10 +34,7 @@ export class StoredKeeper implements ResponseKeeper {
       const turn = conversation !== undefined && before.run !== undefined ? { conversation, run: before.run } : undefined;
       return new StoredOpening(this.#deps, { target, request, isStored, turn, earlier: before.earlier, input });
     } catch (thrown) {
-      if (conversation !== undefined && before.run !== undefined) {
-        life.release();
-        await conversations.release(conversation, before.run);
-      }
+      if (conversation !== undefined && before.run !== undefined) await this.#leave(conversation, before.run);
       throw thrown;
     }
   }
@@ -76,15 +73,22 @@ export class StoredKeeper implements ResponseKeeper {
       if (earlier === undefined) throw noConversation(id);
       if (earlier === 'locked') throw lockedConversation(id);
       const { maxBytesPerUser } = snapshot.configuration.responses;
-      if ((await responses.keepWithin(subject, maxBytesPerUser)) > maxBytesPerUser) {
-        await conversations.release(id, run);
-        throw conversationsFull(maxBytesPerUser);
-      }
+      if ((await responses.keepWithin(subject, maxBytesPerUser)) > maxBytesPerUser) throw conversationsFull(maxBytesPerUser);
       return { earlier, run };
     } catch (thrown) {
-      life.release();
+      await this.#leave(id, run);
       throw thrown;
     }
+  }
+
+  /** Lets others run on a conversation that nothing was answered on, also if the store was not heard when it was taken. Never fails. */
+  async #leave(conversation: string, run: string): Promise<void> {
+    const { conversations, life, clock } = this.#deps;
+    const release = (): Promise<void> => conversations.release(conversation, run);
+    await release().then(
+      () => life.release(),
+      () => void untilStored(clock, release).finally(() => life.release()),
+    );
   }
 
   async #read({ call }: Target, id: string): Promise<Before> {

@@ -16,6 +16,8 @@ import type {
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
+import type { UnheardWrites } from './unheard-writes.ts';
+import { untilStored } from './until-stored.ts';
 
 export interface KeeperDeps {
   readonly responses: ResponseStore;
@@ -25,11 +27,12 @@ export interface KeeperDeps {
   readonly newId: () => string;
   /** Called with faults that callers do not see. */
   readonly noteFault: (message: string, thrown: unknown) => void;
+  /** Responses that callers may know of and the store may not, by their ids: each resolves once it does. */
+  readonly beginning: Map<string, Promise<unknown>>;
+  readonly unheard: UnheardWrites;
 }
 
 const dayMs = 86_400_000;
-const retryMs = 2_000;
-const mostTries = 300;
 
 interface Opening {
   readonly target: Target;
@@ -69,13 +72,18 @@ export class StoredOpening implements OpenedResponse {
   /** Nobody knows of a response in one JSON text before it ends, unless others have to be told of its conversation. */
   began(response: ResponseObject): void {
     const { request, turn } = this.#opening;
-    if (this.isStored && (request.stream === true || turn !== undefined)) this.#begun = this.#begin(response);
+    if (!this.isStored || (request.stream !== true && turn === undefined)) return;
+    const { beginning } = this.#deps;
+    this.#begun = this.#begin(response).finally(() => beginning.delete(response.id));
+    beginning.set(response.id, this.#begun);
   }
 
   /** Keeps a run that another node may have to answer, as `run` tells. Throws StoreFault. */
   async queue(response: ResponseObject, run: JsonObject): Promise<void> {
     await this.#hold();
-    await this.#deps.responses.begin({ ...this.#toStored({ response, items: [] }), node: this.#deps.life.node }, run);
+    await this.#write(this.#toStored({ response, items: [] }), (stored) =>
+      this.#deps.responses.begin({ ...stored, node: this.#deps.life.node }, run),
+    );
     this.#begun = Promise.resolve(true);
   }
 
@@ -87,16 +95,13 @@ export class StoredOpening implements OpenedResponse {
 
   ended(kept: KeptResponse | undefined, events?: EventRun): Promise<boolean> | undefined {
     if (kept !== undefined && this.isStored) return this.#keep(kept, events).finally(() => this.#letGo());
-    const { turn } = this.#opening;
-    if (turn === undefined) {
+    if (this.#opening.turn === undefined) {
       this.#letGo();
       return undefined;
     }
-    const released = this.#deps.conversations.release(turn.conversation, turn.run).finally(() => this.#letGo());
-    return released.then(
-      () => false,
-      () => false,
-    );
+    return this.#release()
+      .finally(() => this.#letGo())
+      .then(() => false);
   }
 
   async #keep(kept: KeptResponse, events: EventRun | undefined): Promise<boolean> {
@@ -105,9 +110,11 @@ export class StoredOpening implements OpenedResponse {
     const stored = this.#toStored(kept);
     const { maxBytesPerUser } = target.snapshot.configuration.responses;
     try {
-      if (this.#begun === undefined) await responses.add(stored);
-      else if (!(await this.#begun)) return false;
-      else {
+      if (this.#begun === undefined) await this.#write(stored, (added) => responses.add(added));
+      else if (!(await this.#begun)) {
+        await this.#release();
+        return false;
+      } else {
         const items = [...stored.input, ...this.#toItems(kept)];
         const isKept = await this.#end({ response: stored, turn: turn && { ...turn, items }, events });
         if (!isKept) return false;
@@ -116,32 +123,41 @@ export class StoredOpening implements OpenedResponse {
       noteFault('a response could not be stored', thrown);
       return false;
     }
-    responses
-      .keepWithin(stored.subject, maxBytesPerUser)
-      .catch((thrown) => noteFault('no room could be made for responses of a user', thrown));
+    void this.#makeRoom(stored.subject, maxBytesPerUser);
     return true;
+  }
+
+  /** Behind the last bytes, which wait for the response to be kept and not for this. Never fails. */
+  async #makeRoom(subject: string, maxBytes: number): Promise<void> {
+    const { responses, noteFault } = this.#deps;
+    await nextTurn();
+    await nextTurn();
+    await responses
+      .keepWithin(subject, maxBytes)
+      .catch((thrown) => noteFault('no room could be made for responses of a user', thrown));
   }
 
   /** What began must not stay for ever as if it went on: what the store does not take now it is given again, while nobody waits. */
   async #end(ended: EndedResponse): Promise<boolean> {
     const { responses, life, clock } = this.#deps;
+    const end = (): Promise<boolean> => responses.end(ended, life.node);
     try {
-      return await responses.end(ended, life.node);
+      return await end();
     } catch (thrown) {
-      const again = async (): Promise<boolean> => {
-        for (let tries = 0; tries < mostTries; tries += 1) {
-          await clock.sleep(retryMs, new AbortController().signal);
-          const isKept = await responses.end(ended, life.node).catch(() => undefined);
-          if (isKept !== undefined) return isKept;
-        }
-        return false;
-      };
-      if (ended.response.isBackground) return again();
-      const wasHeld = this.#isHeld;
-      this.#isHeld = false;
-      void again().finally(() => wasHeld && life.release());
+      const again = untilStored(clock, end);
+      if (ended.response.isBackground) return (await again)?.value ?? false;
+      this.#letGoAfter(again);
       throw thrown;
     }
+  }
+
+  /** Lets others run on the conversation; what the store does not take now it is given again, while nobody waits. Never fails. */
+  async #release(): Promise<void> {
+    const { conversations, clock } = this.#deps;
+    const { turn } = this.#opening;
+    if (turn === undefined) return;
+    const release = (): Promise<void> => conversations.release(turn.conversation, turn.run);
+    await release().catch(() => this.#letGoAfter(untilStored(clock, release)));
   }
 
   /** After the first bytes: they are written in the first turn, and nobody knows of the response before. */
@@ -150,11 +166,23 @@ export class StoredOpening implements OpenedResponse {
     await nextTurn();
     try {
       await this.#hold();
-      await this.#deps.responses.begin({ ...this.#toStored({ response, items: [] }), node: this.#deps.life.node });
+      await this.#write(this.#toStored({ response, items: [] }), (stored) =>
+        this.#deps.responses.begin({ ...stored, node: this.#deps.life.node }),
+      );
       return true;
     } catch (thrown) {
       this.#deps.noteFault('a response that begins could not be stored', thrown);
       return false;
+    }
+  }
+
+  /** What is told not to be kept must not be, though the store may have taken it and not have been heard. */
+  async #write(stored: StoredResponse, write: (stored: StoredResponse) => Promise<void>): Promise<void> {
+    try {
+      await write(stored);
+    } catch (thrown) {
+      this.#deps.unheard.note(stored);
+      throw thrown;
     }
   }
 
@@ -182,6 +210,13 @@ export class StoredOpening implements OpenedResponse {
     if (this.#isHeld) return;
     await this.#deps.life.hold();
     this.#isHeld = true;
+  }
+
+  /** This node lives on until then, whoever else lets go. */
+  #letGoAfter(written: Promise<unknown>): void {
+    const wasHeld = this.#isHeld;
+    this.#isHeld = false;
+    void written.finally(() => wasHeld && this.#deps.life.release());
   }
 
   #letGo(): void {

@@ -5,7 +5,7 @@ import { requestFault } from '#contract/request-fault.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
-import { isHiddenItem, itemsOf } from '#domain/responses/stored-items.ts';
+import { isHiddenItem, itemsOf, toShownResponse } from '#domain/responses/stored-items.ts';
 import { readCredentials } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { toBackgroundList } from './background-list.ts';
@@ -32,6 +32,8 @@ export interface StoredRoutesDeps {
   readonly tellEnded: (id: string) => void;
   /** Prefixes such as `openai`. */
   readonly aliases: readonly string[];
+  /** Responses that callers of this node may know of and the store may not, by their ids: each resolves once it does. */
+  readonly beginning: ReadonlyMap<string, Promise<unknown>>;
 }
 
 /** Chains are read as a whole: as much of them as a request may hold. */
@@ -48,7 +50,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       const isStreamed = readFlag(query, 'stream');
       if (after !== undefined && !isStreamed) throw queryFault('starting_after', 'needs stream=true');
       const stored = await find(deps, place);
-      if (!isStreamed) return stored.response;
+      if (!isStreamed) return toShownResponse(stored, readInclude(query));
       if (!stored.isBackground) throw queryFault('stream', 'can be true for a response that was made in the background');
       reply.hijack();
       await streamRun(deps, reply.raw, { place, after: after ?? -1, headers: { 'x-request-id': request.id } });
@@ -113,9 +115,12 @@ async function find({ responses, clock }: StoredRoutesDeps, place: ResponsePlace
   return stored;
 }
 
-async function placeOf({ identify }: Pick<StoredRoutesDeps, 'identify'>, request: FastifyRequest): Promise<ResponsePlace> {
+/** Who was told of a response a moment ago finds it. */
+async function placeOf({ identify, beginning }: StoredRoutesDeps, request: FastifyRequest): Promise<ResponsePlace> {
   const { subject } = await identify(readCredentials(request.raw));
-  return { id: (request.params as { response: string }).response, subject };
+  const { response: id } = request.params as { response: string };
+  await beginning.get(id);
+  return { id, subject };
 }
 
 /** Whatever is not there, or is another user's. */

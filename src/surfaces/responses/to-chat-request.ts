@@ -40,6 +40,7 @@ export function toChatRequest({ request, items, ...conversing }: Resolved): Tran
     request: {
       messages: [...toInstructions(request), ...toMessages(items, { tools, ...conversing })],
       ...sameFields(request),
+      ...toTier(request),
       ...toBound(request),
       ...toReasoning(request),
       ...toText(request),
@@ -56,6 +57,11 @@ function toInstructions({ instructions }: ResponsesRequest): Message[] {
 
 function sameFields(request: ResponsesRequest): JsonObject {
   return Object.fromEntries(same.filter((field) => request[field] !== undefined).map((field) => [field, request[field]]));
+}
+
+/** What is asked for by name; `auto` and `default` are what an upstream does anyway, and some know no such field. */
+function toTier({ service_tier }: ResponsesRequest): JsonObject {
+  return service_tier === undefined || service_tier === 'auto' || service_tier === 'default' ? {} : { service_tier };
 }
 
 /** Models that take an effort take this bound under its newer name only. */

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
+import type { Chunk, ChunkChoice, Delta, FinishReason } from '#contract/chunk.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isEnd } from './event-value.ts';
+import { toCall, toLogprobs } from './reply-parts.ts';
 import { toUsage } from './to-usage.ts';
 
 const maxCalls = 10_000;
@@ -28,7 +29,7 @@ export class ResponseReader {
         this.#begin(event.response);
         return [];
       case 'response.output_text.delta':
-        return isText(event.delta) ? this.#tell({ content: event.delta }) : [];
+        return isText(event.delta) ? this.#tell({ content: event.delta }, null, toLogprobs([event])) : [];
       case 'response.refusal.delta':
         return this.#says({ refusal: event.delta });
       case 'response.reasoning_summary_text.delta':
@@ -40,6 +41,8 @@ export class ResponseReader {
         return this.#cite(event.annotation);
       case 'response.output_item.added':
         return isJsonObject(event.item) ? this.#open(event.item) : [];
+      case 'response.output_item.done':
+        return isJsonObject(event.item) ? this.#callCustom(event.item) : [];
       case 'response.function_call_arguments.delta':
         return this.#arguments(event.item_id, event.delta);
       case 'response.function_call_arguments.done':
@@ -62,13 +65,25 @@ export class ResponseReader {
 
   #open({ type, id, call_id, name }: JsonObject): Chunk[] {
     if (type !== 'function_call') return [];
-    if (this.#calls.size >= maxCalls) throw new UpstreamFault('broken', `The upstream asked for more than ${maxCalls} calls.`);
-    const index = this.#calls.size;
-    this.#calls.set(id, index);
+    const index = this.#nextCall(id);
     const called = { name: isText(name) ? name : '', arguments: '' };
     return this.#tell({
       tool_calls: [{ index, id: isText(call_id) ? call_id : `call_${index}`, type: 'function', function: called }],
     });
+  }
+
+  /** Nobody needs half of the text that such a tool is given. */
+  #callCustom(item: JsonObject): Chunk[] {
+    if (item.type !== 'custom_tool_call' || !isText(item.name) || typeof item.input !== 'string') return [];
+    const index = this.#nextCall(item.id);
+    return this.#tell({ tool_calls: [{ index, ...toCall(item) }] });
+  }
+
+  #nextCall(item: unknown): number {
+    if (this.#calls.size >= maxCalls) throw new UpstreamFault('broken', `The upstream asked for more than ${maxCalls} calls.`);
+    const index = this.#calls.size;
+    this.#calls.set(item, index);
+    return index;
   }
 
   #arguments(item: unknown, json: unknown): Chunk[] {
@@ -96,14 +111,14 @@ export class ResponseReader {
     return Object.values(delta).every(isText) ? this.#tell(delta) : [];
   }
 
-  #tell(delta: Delta, finish_reason: FinishReason | null = null): Chunk[] {
-    const chunk = (said: Delta, reason: FinishReason | null): Chunk => ({
+  #tell(delta: Delta, finish_reason: FinishReason | null = null, more: object = {}): Chunk[] {
+    const chunk = (choice: Pick<ChunkChoice, 'delta' | 'finish_reason'>): Chunk => ({
       ...this.#head,
-      choices: [{ index: 0, delta: said, finish_reason: reason }],
+      choices: [{ index: 0, ...choice }],
     });
-    const role = this.#hasBegun ? [] : [chunk({ role: 'assistant', content: '' }, null)];
+    const role = this.#hasBegun ? [] : [chunk({ delta: { role: 'assistant', content: '' }, finish_reason: null })];
     this.#hasBegun = true;
-    return [...role, chunk(delta, finish_reason)];
+    return [...role, chunk({ delta, finish_reason, ...more })];
   }
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { RawCompletion } from '#contract/chunk.ts';
+import { toCall, toLogprobs } from './reply-parts.ts';
 import { toFinishReason } from './response-reader.ts';
 import { toUsage } from './to-usage.ts';
 
@@ -9,7 +10,7 @@ export function toCompletion(response: JsonObject, createdSeconds: number): RawC
   const parts = output
     .flatMap(({ type, content }) => (type === 'message' && Array.isArray(content) ? content : []))
     .filter(isJsonObject);
-  const calls = output.filter(({ type }) => type === 'function_call').map(toCall);
+  const calls = output.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call').map(toCall);
   const thoughts = output.flatMap(({ type, summary }) => (type === 'reasoning' && Array.isArray(summary) ? summary : []));
   const refusal = textOf(parts, 'refusal', 'refusal');
   const reasoning = textOf(thoughts.filter(isJsonObject), 'summary_text', 'text', '\n\n');
@@ -29,13 +30,9 @@ export function toCompletion(response: JsonObject, createdSeconds: number): RawC
     object: 'chat.completion',
     created: typeof created === 'number' ? Math.floor(created) : createdSeconds,
     model,
-    choices: [{ index: 0, message, finish_reason: toFinishReason(response, calls.length > 0) }],
+    choices: [{ index: 0, message, finish_reason: toFinishReason(response, calls.length > 0), ...toLogprobs(parts) }],
     ...(usage && { usage }),
   };
-}
-
-function toCall({ call_id: id, name, arguments: args }: JsonObject): JsonObject {
-  return { id, type: 'function', function: { name, arguments: args } };
 }
 
 function toAnnotations({ annotations }: JsonObject): JsonObject[] {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
-import { type ContentPart, isResult, type Message } from '#contract/message.ts';
+import { type ContentPart, isResult, type Message, toolCallsOf } from '#contract/message.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { callsOf } from '../prompt/message-calls.ts';
 
@@ -15,20 +15,25 @@ const same = [
 const carried: ReadonlySet<string> = new Set([
   ...same,
   ...['model', 'messages', 'tools', 'tool_choice', 'response_format', 'reasoning_effort', 'verbosity', 'max_tokens'],
-  ...['max_completion_tokens', 'store', 'stream_options', 'n', 'functions', 'function_call'],
+  ...['max_completion_tokens', 'store', 'stream_options', 'n', 'functions', 'function_call', 'logprobs'],
 ]);
 
 /** A request of the compat wire in the dialect; nothing of it is stored there. Throws UpstreamFault 400 for content that the dialect does not have. */
 export function toResponsesRequest(request: ChatRequest, model: string): JsonObject {
   const { messages } = toPlainMessages(request);
+  const customCalls = new Set(messages.flatMap(toolCallsOf).flatMap(({ id, custom }) => (isJsonObject(custom) ? [id] : [])));
   const bound = request.max_completion_tokens ?? request.max_tokens;
   return {
     model,
-    input: messages.flatMap((message, index) => toItems(message, `messages[${index}].content`)),
+    input: messages.flatMap((message, index) => {
+      const at = `messages[${index}].content`;
+      return isResult(message) ? [toResult(message, at, customCalls)] : toItems(message, at);
+    }),
     store: false,
     ...Object.fromEntries(same.filter((field) => request[field] !== undefined).map((field) => [field, request[field]])),
     ...(typeof bound === 'number' && { max_output_tokens: Math.max(leastTokens, bound) }),
     ...(request.reasoning_effort !== undefined && { reasoning: { effort: request.reasoning_effort } }),
+    ...(request.logprobs === true && { include: ['message.output_text.logprobs'] }),
     ...toText(request),
     ...toTools(request),
   };
@@ -40,21 +45,27 @@ export function ignoredFields(request: ChatRequest): string[] {
 }
 
 function toItems(message: Message, at: string): JsonObject[] {
-  const { role, content, tool_call_id: id } = message;
-  if (isResult(message)) return [{ type: 'function_call_output', call_id: id ?? '', output: toOutput(content, at) }];
+  const { role, content } = message;
   if (role !== 'assistant') return [{ type: 'message', role, content: toParts(content, at) }];
   const said = toParts(content, at).map(({ text }) => ({ type: 'output_text', text }));
-  const calls = callsOf(message).map(({ id: call_id, name, given }) => ({
-    type: 'function_call',
-    call_id,
-    name,
-    arguments: argumentsOf(given),
-  }));
-  return [...(said.length > 0 ? [{ type: 'message', role, content: said }] : []), ...calls];
+  return [...(said.length > 0 ? [{ type: 'message', role, content: said }] : []), ...toCalls(message)];
 }
 
-function argumentsOf({ function: asked }: JsonObject): string {
-  return isJsonObject(asked) && typeof asked.arguments === 'string' ? asked.arguments : '{}';
+/** The result of a call, of the type that the call has. */
+function toResult({ content, tool_call_id: id }: Message, at: string, customCalls: ReadonlySet<unknown>): JsonObject {
+  const type = customCalls.has(id) ? 'custom_tool_call_output' : 'function_call_output';
+  return { type, call_id: id ?? '', output: toOutput(content, at) };
+}
+
+function toCalls(message: Message): JsonObject[] {
+  const custom = toolCallsOf(message).flatMap(({ id: call_id, custom: asked }) =>
+    isJsonObject(asked) ? [{ type: 'custom_tool_call', call_id, name: asked.name, input: asked.input ?? '' }] : [],
+  );
+  const functions = callsOf(message).map(({ id: call_id, name, given: { function: asked } }) => {
+    const args = isJsonObject(asked) && typeof asked.arguments === 'string' ? asked.arguments : '{}';
+    return { type: 'function_call', call_id, name, arguments: args };
+  });
+  return [...functions, ...custom];
 }
 
 function toOutput(content: Message['content'], at: string): unknown {
@@ -106,6 +117,8 @@ function toTool(tool: JsonObject): JsonObject {
 }
 
 function toChoice(choice: unknown): unknown {
-  if (!isJsonObject(choice) || !isJsonObject(choice.function)) return choice;
-  return { type: 'function', name: choice.function.name };
+  if (!isJsonObject(choice)) return choice;
+  const { type, function: asked, custom } = choice;
+  const named = asked ?? custom;
+  return isJsonObject(named) ? { type, name: named.name } : choice;
 }

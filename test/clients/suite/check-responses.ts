@@ -12,7 +12,7 @@ const nodeFolder = join(programsFolder, 'node/responses');
 const shownAddress = 'http://127.0.0.1:8080';
 const longestMs = 180_000;
 /** Languages of the page's recipes that are run here: clients that this repository does not have. */
-export const responsesLanguages: readonly string[] = ['mjs', 'toml'];
+export const responsesLanguages: readonly string[] = ['mjs', 'toml', 'bash'];
 
 interface Setting {
   readonly world: ResponsesWorld;
@@ -32,7 +32,7 @@ export async function checkResponses(): Promise<string[]> {
     const setting = { world, node, folder };
     const snippets = (await readSnippets()).filter(({ language }) => responsesLanguages.includes(language));
     const inPython = (name: string): string[] => [join(python, 'bin/python'), '-B', join(programsFolder, `python/${name}.py`)];
-    const [ofClients, ofCodex] = await Promise.all([
+    const [ofClients, ofCodex, ofClaudeCode] = await Promise.all([
       runAll(setting, [
         ['the clients in JavaScript', [process.execPath, 'clients.mjs', ...responsesDeployments]],
         ['openai for Python', [...inPython('openai_responses'), ...responsesDeployments]],
@@ -40,8 +40,9 @@ export async function checkResponses(): Promise<string[]> {
         ...(await toRecipes(setting, snippets)),
       ]),
       runCodex(setting, snippets),
+      runClaudeCode(setting, snippets),
     ]);
-    return [...ofClients, ...ofCodex];
+    return [...ofClients, ...ofCodex, ...ofClaudeCode];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -86,19 +87,56 @@ async function runAll({ world, folder }: Setting, programs: readonly Named[]): P
 async function runCodex({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
   const recipe = snippets.find(({ language }) => language === 'toml');
   if (recipe === undefined) return ['docs/clients.md has no configuration of Codex'];
-  const faults: string[] = [];
-  for (const deployment of responsesDeployments) {
-    const home = join(folder, `codex-${deployment}`);
-    const work = join(home, 'work');
-    await mkdir(work, { recursive: true });
+  return editEach('Codex', folder, async (deployment, { home, work }) => {
     await writeFile(join(home, 'config.toml'), recipe.code.replaceAll(shownAddress, world.url));
-    await writeFile(join(work, 'greeting.txt'), 'Hello\n');
     const flags = ['exec', '--skip-git-repo-check', '-s', 'danger-full-access', '-m', deployment, 'Change the greeting'];
     const environment = { ...world.environment, CODEX_HOME: home, HOME: home };
     const options = { folder: work, environment, timeoutMs: longestMs, isBare: true };
-    const { code, stderr } = await runCommand([join(node, 'node_modules/.bin/codex'), ...flags], options);
+    return runCommand([join(node, 'node_modules/.bin/codex'), ...flags], options);
+  });
+}
+
+/** Claude Code says what the page's recipe has it say, and edits a file with the settings that are shown there. */
+async function runClaudeCode({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
+  const recipe = snippets.find(({ language }) => language === 'bash')?.code.replaceAll(shownAddress, world.url);
+  if (recipe === undefined) return ['docs/clients.md has no recipe of Claude Code'];
+  const programs = join(node, `node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}`);
+  const run = (script: string, { home, work }: Place) => {
+    const path = `${programs}:${process.env.PATH}`;
+    const environment = { ...world.environment, HOME: home, PATH: path, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
+    return runCommand(['bash', '-c', script], { folder: work, environment, timeoutMs: longestMs, isBare: true });
+  };
+  const asked = await run(recipe, { home: folder, work: folder });
+  const settings = recipe.split('\n').filter((line) => line.startsWith('export '));
+  const edit = 'claude -p "Change the greeting" --allowedTools Bash';
+  const faults = await editEach('Claude Code', folder, (deployment, place) =>
+    run([...settings.map((line) => line.replaceAll('=demo', `=${deployment}`)), edit].join('\n'), place),
+  );
+  const isTold = asked.code === 0 && asked.stdout.includes('from the mock.');
+  return isTold ? faults : [...faults, `the recipe of Claude Code ended with ${asked.code}: ${asked.stderr.slice(-600)}`];
+}
+
+interface Place {
+  /** Where the client keeps its own, and nobody else's lies. */
+  readonly home: string;
+  readonly work: string;
+}
+
+/** Has a client edit a file by a deployment of each kind. */
+async function editEach(
+  client: string,
+  folder: string,
+  run: (deployment: string, place: Place) => ReturnType<typeof runCommand>,
+): Promise<string[]> {
+  const faults: string[] = [];
+  for (const deployment of responsesDeployments) {
+    const home = join(folder, `${client.replace(' ', '-')}-${deployment}`);
+    const work = join(home, 'work');
+    await mkdir(work, { recursive: true });
+    await writeFile(join(work, 'greeting.txt'), 'Hello\n');
+    const { code, stderr } = await run(deployment, { home, work });
     const text = await readFile(join(work, 'greeting.txt'), 'utf8');
-    if (code !== 0 || text !== 'Goodbye\n') faults.push(`Codex with ${deployment} ended with ${code}: ${stderr.slice(-600)}`);
+    if (code !== 0 || text !== 'Goodbye\n') faults.push(`${client} with ${deployment} ended with ${code}: ${stderr.slice(-600)}`);
   }
   return faults;
 }

@@ -38,6 +38,11 @@ const calls = (name: string, args: object) => ({
 
 function script(mock: LLMock): void {
   mock.on({ userMessage: /greeting/i, hasToolResult: true }, { content: 'The file says goodbye now.' });
+  const offersBash = (request: unknown): boolean => /"name":\s*"Bash"/.test(JSON.stringify(request));
+  mock.on(
+    { userMessage: /greeting/i, predicate: offersBash },
+    calls('Bash', { command: 'sed -i s/Hello/Goodbye/ greeting.txt' }),
+  );
   mock.on({ userMessage: /greeting/i }, calls('exec_command', { cmd: 'sed -i s/Hello/Goodbye/ greeting.txt' }));
   const hasCalls = (request: unknown): boolean => JSON.stringify(request).includes('"tool_calls"');
   mock.on({ userMessage: /hand over/i, predicate: (request) => !hasCalls(request) }, calls('transfer_to_Forecaster', {}));

@@ -6,7 +6,9 @@ import { Secret } from '#base/secret.ts';
 import type { ItemQuery } from '#domain/responses/conversation-store.ts';
 import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
-import { describeOnEach } from './engines.ts';
+import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import { describeOnEach, freshPostgres } from './engines.ts';
+import { lockRows, untilWaiting } from './lock-rows.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);
 const nowMs = 1_763_700_000_000;
@@ -101,4 +103,26 @@ describeOnEach('conversations', (node) => {
     expect(await begin('resp_4', living, nowMs + 10)).toEqual([item('a')]);
     expect(await there().begin({ ...made, subject: 'other' }, { run: 'resp_5', node: living }, nowMs)).toBeUndefined();
   });
+});
+
+it('a conversation on PostgreSQL is one run’s alone, though its node has lived for no longer than another looked', async () => {
+  await using whole = await freshPostgres();
+  const opened = await Promise.all([whole.open(), whole.open()]);
+  const [one, other] = opened.map(({ database }) => database) as [SqlDatabase, SqlDatabase];
+  try {
+    const made = conversation();
+    const store = new SqlConversationStore(other, seal);
+    await store.add(made, []);
+    await store.begin(made, { run: 'resp_gone', node: 'gone' }, nowMs);
+    await using locked = await lockRows(one, 'conversations', made.id);
+    const late = store.begin(made, { run: 'resp_late', node: 'late' }, nowMs);
+    await untilWaiting(one, 1);
+    await new SqlResponseStore(one, seal).runs.keepAlive('early', nowMs + 10);
+    const taken = { run: 'resp_early', run_owner: 'early' };
+    await locked.ask((kysely) => kysely.updateTable('conversations').set(taken).where('id', '=', made.id).execute());
+    await locked.release();
+    expect(await late).toBe('locked');
+  } finally {
+    for (const { close } of opened) await close();
+  }
 });

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
 import type { RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
 import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
-import { describeOnEach } from './engines.ts';
+import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import { describeOnEach, freshPostgres } from './engines.ts';
+import { lockRows, untilWaiting } from './lock-rows.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);
 const nowMs = 1_763_700_000_000;
@@ -174,6 +176,25 @@ describeOnEach('responses that have not ended', (node) => {
     }
   });
 
+  it('are answered once, whoever begins to', async () => {
+    const waits = running({ status: 'queued', isBackground: true });
+    await here().begin(waits, { model: 'a model' });
+    expect(await here().runs.start(waits, 'here')).toBe(true);
+    expect(await here().runs.start(waits, 'here')).toBe(false);
+  });
+
+  it('take events again whose writing was not heard of, with those that came since, also at their end', async () => {
+    const run = running({ isBackground: true });
+    await here().begin(run);
+    const events = [0, 1, 2, 3].map((sequence_number) => ({ sequence_number }));
+    const append = (count: number) => here().runs.append(run, 'here', { first: 0, events: events.slice(0, count) });
+    expect([await append(1), await append(2)]).toEqual([true, true]);
+    expect(await there().runs.eventsAfter(run.id, 0)).toEqual([{ sequence_number: 1 }]);
+    const ended = stored({ id: run.id, isBackground: true });
+    expect(await here().end({ response: ended, events: { first: 0, events } }, 'here')).toBe(true);
+    expect(await there().runs.eventsAfter(run.id, -1)).toEqual(events);
+  });
+
   it('are taken by one node alone where they wait, and fail where their node is gone', async () => {
     const waits = running({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
     await here().begin(waits, { model: 'a model' });
@@ -200,5 +221,52 @@ describeOnEach('responses that have not ended', (node) => {
     expect(await here().find(lost, nowMs)).toMatchObject({ status: 'failed' });
     expect(await here().runs.eventsAfter(lost.id, 1)).toEqual([{ sequence_number: 2 }]);
     expect(await here().find(alive, nowMs)).toMatchObject({ status: 'in_progress' });
+  });
+});
+
+describe('two nodes of a PostgreSQL that look at the same moment', () => {
+  const open = async () => {
+    const whole = await freshPostgres();
+    const opened = await Promise.all([whole.open(), whole.open()]);
+    const [one, other] = opened.map(({ database }) => new SqlResponseStore(database, seal)) as [
+      SqlResponseStore,
+      SqlResponseStore,
+    ];
+    return {
+      ...{ one, other, databases: opened.map(({ database }) => database) as [SqlDatabase, SqlDatabase] },
+      async [Symbol.asyncDispose]() {
+        for (const { close } of opened) await close();
+        await whole[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  it('make room for one user once, and find that there is some', async () => {
+    await using nodes = await open();
+    const kept = [0, 1, 2].map((nth) => stored({ createdAtMs: nowMs + nth }));
+    for (const each of kept) await nodes.one.add(each);
+    const used = await nodes.one.keepWithin('user', Number.MAX_SAFE_INTEGER);
+    await using locked = await lockRows(nodes.databases[0], 'responses', kept[0]?.id ?? '');
+    const making = [nodes.one, nodes.other].map((each) => each.keepWithin('user', used - 1));
+    await untilWaiting(nodes.databases[0], 2);
+    await locked.release();
+    const made = await Promise.all(making);
+    const left = await nodes.one.keepWithin('user', Number.MAX_SAFE_INTEGER);
+    expect(made).toEqual([left, left]);
+    expect(left).toBeLessThan(used);
+    for (const each of kept.slice(1)) expect(await nodes.one.find(each, nowMs)).toBeDefined();
+  });
+
+  it('claim a waiting run once, though the node of the first has lived for no longer than the other looked', async () => {
+    await using nodes = await open();
+    const waits = running({ status: 'queued', isBackground: true, node: 'gone' });
+    await nodes.one.begin(waits, { model: 'a model' });
+    await using locked = await lockRows(nodes.databases[0], 'responses', waits.id);
+    const claiming = nodes.other.runs.claim(waits, 'late', nowMs);
+    await untilWaiting(nodes.databases[0], 1);
+    await nodes.one.runs.keepAlive('early', nowMs + 10);
+    await locked.ask((kysely) => kysely.updateTable('responses').set({ owner: 'early' }).where('id', '=', waits.id).execute());
+    await locked.release();
+    expect(await claiming).toBeUndefined();
   });
 });

@@ -1,0 +1,61 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { plainCompletion } from '#test/chunks.ts';
+import { openResponses } from '#test/response-stores.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService } from '#test/start-service.ts';
+import { post } from './support.ts';
+
+const dayMs = 86_400_000;
+const sweepMs = 600_000;
+
+afterEach(() => void vi.useRealTimers());
+
+it('what expires while it is gone on from stays for the answer that goes on, and is deleted then', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const start = Date.now();
+  let nowMs = start;
+  const gate = Promise.withResolvers<void>();
+  let isHeld = false;
+  await using stored = await openResponses('SQLite');
+  const upstream = await startScriptedUpstream(async (answering) => {
+    if (isHeld) await gate.promise;
+    await jsonReply(plainCompletion('Hi'))(answering);
+  });
+  const configuration = {
+    models: { m: { upstreams: [{ endpoint: upstream.endpoint, model: 'up' }] } },
+    keys: { [callerKey]: { project: 'clients' } },
+    responses: { retentionDays: 1 },
+  };
+  const clock = { ...systemClock, epochMs: () => nowMs };
+  const service = await startService(configuration, { clock, responses: stored.stores() });
+  const create = (fields: object = {}) => post(service, { model: 'm', input: 'Hi', ...fields });
+  const rows = () => stored.database.run((kysely) => kysely.selectFrom('responses').select('id').execute());
+  const sweep = async () => {
+    const before = await rows();
+    vi.advanceTimersByTime(sweepMs);
+    // Whatever it deletes is deleted ahead of what is asked of the store next.
+    for (let asked = 0; asked < 20; asked += 1) await rows();
+    return [before.length, (await rows()).length];
+  };
+  try {
+    const first = (await create()).json as { id: string };
+    nowMs = start + dayMs - 5_000;
+    isHeld = true;
+    const asked = upstream.requests.length;
+    const answering = create({ previous_response_id: first.id });
+    await upstream.request(asked);
+    nowMs = start + dayMs + 5_000;
+    expect(await sweep()).toEqual([1, 1]);
+    expect((await create({ previous_response_id: first.id })).status).toBe(400);
+    gate.resolve();
+    const second = (await answering).json as { id: string };
+    const third = await create({ previous_response_id: second.id });
+    expect(third.status, third.text).toBe(200);
+    nowMs = start + 4 * dayMs;
+    expect(await sweep()).toEqual([3, 0]);
+  } finally {
+    await service.close();
+    await upstream.close();
+  }
+});

@@ -1,0 +1,38 @@
+import { type Kysely, sql } from 'kysely';
+import { vi } from 'vitest';
+import type { Schema } from '#stores/sql/schema.ts';
+import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+
+export interface LockedRows extends AsyncDisposable {
+  /** Does something within the transaction that has the lock. */
+  ask<Value>(work: (kysely: Kysely<Schema>) => Promise<Value>): Promise<Value>;
+  /** Commits what was done. */
+  release(): Promise<void>;
+}
+
+/** Has a row of a PostgreSQL wait for whoever would write it. */
+export async function lockRows(database: SqlDatabase, table: 'responses' | 'conversations', id: string): Promise<LockedRows> {
+  const locked = Promise.withResolvers<Kysely<Schema>>();
+  const gate = Promise.withResolvers<void>();
+  const over = database.transact(async (kysely) => {
+    await sql`select 1 from ${sql.table(table)} where id = ${id} for update`.execute(kysely);
+    locked.resolve(kysely);
+    await gate.promise;
+  });
+  const transaction = await Promise.race([locked.promise, over.then(() => Promise.reject(new Error('no lock was taken')))]);
+  const release = async (): Promise<void> => {
+    gate.resolve();
+    await over;
+  };
+  return { ask: (work) => work(transaction), release, [Symbol.asyncDispose]: release };
+}
+
+/** Resolves once so many statements wait for a lock of somebody else. */
+export async function untilWaiting(database: SqlDatabase, count: number): Promise<void> {
+  const waiting = sql<{ waiting: number }>`
+    select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await vi.waitFor(async () => {
+    const { rows } = await database.run((kysely) => waiting.execute(kysely));
+    if (rows[0]?.waiting !== count) throw new Error(`${rows[0]?.waiting} wait`);
+  }, 4_000);
+}
