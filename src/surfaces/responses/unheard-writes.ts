@@ -5,7 +5,7 @@ interface Unheard extends ResponsePlace {
   readonly atMs: number;
 }
 
-/** So long a statement that nobody hears of any more may still be carried out. */
+/** So long a statement that nobody waits for any more may still be carried out. */
 const settledMs = 10_000;
 const mostNoted = 10_000;
 
