@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
@@ -15,6 +16,8 @@ beforeAll(async () => {
 });
 
 afterAll(() => house[Symbol.asyncDispose]());
+
+const photo = fileURLToPath(new URL('../../docs/images/chat-phone.png', import.meta.url));
 
 const nothing = { outside: [], faults: [] };
 
@@ -163,7 +166,13 @@ describe('a conversation with the demo', () => {
     await page.getByText('handbook.txt').waitFor();
     await say('How many vacation days do employees get?');
     expect(await answer()).toContain('30 days of vacation');
-    await page.locator('.question').getByText('handbook.txt').waitFor();
+    // Who sent a text knows what it says; a picture is known by how it looks.
+    await page.locator('.question').getByRole('button', { name: 'handbook.txt', expanded: false }).click();
+    await page.locator('.question').getByText('The canteen serves lunch').waitFor();
+    await page.locator('input[type=file]').setInputFiles(photo);
+    await say('What is this?');
+    await answer();
+    await page.locator('.question').getByRole('img', { name: 'chat-phone.png' }).waitFor();
   });
 });
 
