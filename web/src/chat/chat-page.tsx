@@ -4,6 +4,7 @@ import type { ChatSettings } from '../conversation/chat-settings.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
 import type { Lost } from '../page/place.ts';
+import { toKeys } from '../palette/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
@@ -100,9 +101,16 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
         <Notices {...{ deployment, deploymentId, lost }} isNew={conversation === undefined} />
         <Composer key={id ?? 'new'} {...{ deployment, say, draftOf: id ?? 'new' }} running={running?.id} />
+        <Hint isNew={conversation === undefined} />
       </div>
     </main>
   );
+}
+
+/** What keys bring, where somebody is about to write for the first time. */
+function Hint({ isNew }: { readonly isNew: boolean }) {
+  const words = useWords();
+  return isNew && <p className="composer-hint soft small">{words.composerHint(toKeys('Mod K').join(' '))}</p>;
 }
 
 interface NoticesProps extends Pick<ChatPageProps, 'lost'> {

@@ -21,7 +21,7 @@ export const paletteEnglish = {
   send: 'Send the message',
   line: 'Begin a new line',
   editLast: 'Change your last question, in an empty message',
-  prompts: 'Use one of your prompts, at the begin of a message',
+  prompts: 'Use one of your prompts, at the beginning of a message',
   neighbours: 'To the one before or behind',
   ends: 'To the first or the last',
   open: 'Open it',

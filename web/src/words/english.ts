@@ -112,7 +112,8 @@ export const english = {
   keepPreset: 'Keep',
 
   prompts: 'Your prompts',
-  promptsHint: 'A / at the begin of a message brings them. Places such as {{city}} are filled in with Tab.',
+  promptsHint:
+    'Keep texts that you use often, and bring one by a / at the beginning of a message. Places such as {{city}} are filled in with Tab.',
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Add and change prompts…',
@@ -162,6 +163,7 @@ export const english = {
   fileTooLarge: 'it is larger than the service takes.',
   noFileStore: 'the service keeps no files, and it is too large to go with the message.',
   sendHint: 'Enter sends, Shift + Enter begins a new line, @ asks somebody else once, / brings a prompt',
+  composerHint: (keys: string) => `Type / for your prompts, @ to ask somebody else once. ${keys} finds anything.`,
   addressees: 'Whom this message goes to',
   toAddressee: (name: string) => `This message goes to ${name}`,
   noAddressee: 'To whom the conversation is with',

@@ -116,7 +116,8 @@ export const french: Words = {
   keepPreset: 'Enregistrer',
 
   prompts: 'Vos prompts',
-  promptsHint: 'Tapez / au début d’un message pour les afficher. Les champs comme {{ville}} se remplissent avec la touche Tab.',
+  promptsHint:
+    'Gardez les textes que vous utilisez souvent ; / au début d’un message les affiche. Les champs comme {{ville}} se remplissent avec la touche Tab.',
   promptName: 'Nom',
   promptText: 'Texte',
   managePrompts: 'Ajouter et modifier des prompts…',
@@ -167,6 +168,7 @@ export const french: Words = {
   fileTooLarge: 'il dépasse la taille que le service accepte.',
   noFileStore: 'le service ne conserve pas de fichiers, et il est trop volumineux pour accompagner le message.',
   sendHint: 'Entrée envoie, Maj + Entrée commence une nouvelle ligne, @ interroge quelqu’un d’autre une fois, / insère un prompt',
+  composerHint: (keys: string) => `/ affiche vos prompts, @ interroge une fois quelqu’un d’autre. ${keys} trouve tout.`,
   addressees: 'À qui va ce message',
   toAddressee: (name) => `Ce message va à ${name}`,
   noAddressee: 'À l’interlocuteur de la conversation',

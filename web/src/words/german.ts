@@ -113,7 +113,8 @@ export const german: Words = {
   keepPreset: 'Behalten',
 
   prompts: 'Deine Prompts',
-  promptsHint: 'Ein / am Anfang einer Nachricht holt sie. Stellen wie {{Stadt}} füllst du mit Tab aus.',
+  promptsHint:
+    'Heb Texte auf, die du oft brauchst, und hol sie mit einem / am Anfang einer Nachricht. Stellen wie {{Stadt}} füllst du mit Tab aus.',
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Prompts anlegen und ändern …',
@@ -163,6 +164,7 @@ export const german: Words = {
   fileTooLarge: 'größer, als der Dienst annimmt.',
   noFileStore: 'der Dienst bewahrt keine Dateien auf, und für die Nachricht ist sie zu groß.',
   sendHint: 'Enter sendet, Umschalt + Enter beginnt eine neue Zeile, @ fragt einmal jemand anderen, / bringt eine Vorlage',
+  composerHint: (keys: string) => `/ holt deine Prompts, @ fragt einmal jemand anderen. ${keys} findet alles.`,
   addressees: 'An wen diese Nachricht geht',
   toAddressee: (name) => `Diese Nachricht geht an ${name}`,
   noAddressee: 'An den, mit dem das Gespräch ist',

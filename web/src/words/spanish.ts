@@ -116,7 +116,8 @@ export const spanish: Words = {
   keepPreset: 'Guardar',
 
   prompts: 'Tus prompts',
-  promptsHint: 'Escribe / al principio de un mensaje para verlos. Los huecos como {{ciudad}} se rellenan con la tecla Tab.',
+  promptsHint:
+    'Guarda los textos que usas a menudo; una / al principio de un mensaje los muestra. Los huecos como {{ciudad}} se rellenan con la tecla Tab.',
   promptName: 'Nombre',
   promptText: 'Texto',
   managePrompts: 'Añadir y editar prompts…',
@@ -167,6 +168,7 @@ export const spanish: Words = {
   fileTooLarge: 'supera el tamaño que acepta el servicio.',
   noFileStore: 'el servicio no guarda archivos, y es demasiado grande para ir con el mensaje.',
   sendHint: 'Intro envía, Mayús + Intro empieza una línea nueva, @ pregunta una vez a otro, / inserta un prompt',
+  composerHint: (keys: string) => `/ muestra tus prompts, @ pregunta una vez a otro. ${keys} lo encuentra todo.`,
   addressees: 'A quién va este mensaje',
   toAddressee: (name) => `Este mensaje va a ${name}`,
   noAddressee: 'A quien responde en esta conversación',
