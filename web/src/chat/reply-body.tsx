@@ -51,7 +51,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
           </Suspense>
         </Guard>
       )}
-      {isRunning && text === '' && <Waiting />}
+      {isRunning && text === '' && <Waiting replyId={reply.id} />}
       {cited.length > 0 && <SourceRow {...{ cited, shown, show }} />}
       {shown !== undefined && (
         <LaterDialog close={() => show(undefined)}>

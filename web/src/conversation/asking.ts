@@ -1,6 +1,6 @@
 import { faultOf } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
-import { streamReply } from '../service/stream-reply.ts';
+import { askPatiently, type Retry } from './ask-patiently.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
 import { type Question, type Reply, turnsUpTo, withReply, withTurn } from './conversation.ts';
 import type { Library } from './library.ts';
@@ -34,6 +34,9 @@ export class Asking {
   readonly #parts: AskingParts;
   readonly #running = new Map<string, { readonly conversationId: string; readonly leaving: AbortController }>();
   readonly #hearers = new Set<Hearer>();
+  /** By id of the reply. */
+  readonly #retries = new Map<string, Retry>();
+  readonly #retryHearers = new Set<() => void>();
 
   constructor(parts: AskingParts) {
     this.#parts = parts;
@@ -62,6 +65,7 @@ export class Asking {
     const fold = new ReplyFold(start, failed);
     const end = (last: Partial<Reply>): void => {
       this.#running.delete(start.id);
+      this.#noteRetry(start.id, undefined);
       const reply: Reply = { ...fold.reply(), endedAtMs: Date.now(), ...last };
       library.change(conversationId, (now) => withReply(now, reply), 'now');
       for (const hear of this.#hearers) hear(conversationId, reply);
@@ -75,7 +79,8 @@ export class Asking {
       const messages = withInstructions(toMessages(failed === undefined ? turns : [...turns, failed]), settings);
       const ask = { deployment: start.deployment, messages, headers, fields: toSettingFields(settings) };
       const { signal } = leaving;
-      for await (const chunk of streamReply(service, { ...ask, signal })) {
+      const tell = (retry: Retry | undefined): void => this.#noteRetry(start.id, retry);
+      for await (const chunk of askPatiently(service, { ...ask, signal }, tell)) {
         fold.add(chunk, Date.now());
         draw();
       }
@@ -90,6 +95,23 @@ export class Asking {
   hear(hearer: Hearer): () => void {
     this.#hearers.add(hearer);
     return () => this.#hearers.delete(hearer);
+  }
+
+  /** What an answer waits for, if it was refused for now. */
+  retryOf(replyId: string): Retry | undefined {
+    return this.#retries.get(replyId);
+  }
+
+  /** Calls back whenever `retryOf` has changed, until what is returned is called. */
+  readonly hearRetries = (hearer: () => void): (() => void) => {
+    this.#retryHearers.add(hearer);
+    return () => this.#retryHearers.delete(hearer);
+  };
+
+  #noteRetry(replyId: string, retry: Retry | undefined): void {
+    if (retry === undefined) this.#retries.delete(replyId);
+    else this.#retries.set(replyId, retry);
+    for (const hear of this.#retryHearers) hear();
   }
 
   /** Whether an answer is under way in this conversation. */

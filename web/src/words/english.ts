@@ -192,6 +192,7 @@ export const english = {
   waiting: 'Thinking…',
   stillWaiting: 'Still waiting: this answer takes longer than most.',
   waitingOffline: 'There is no network at the moment. The answer goes on when it is back, if the connection held.',
+  tryingAgain: (seconds: number, number: number, most: number) => `Trying again in ${seconds} s (${number} of ${most}).`,
   thoughts: 'What the model thought first',
   stopped: 'You stopped this answer.',
   interrupted: 'The page was closed while this answer came. This is what had arrived.',

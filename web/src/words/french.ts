@@ -197,6 +197,7 @@ export const french: Words = {
   waiting: 'Réflexion…',
   stillWaiting: 'Toujours en attente : cette réponse prend plus de temps que d’habitude.',
   waitingOffline: 'Il n’y a pas de réseau pour le moment. La réponse reprendra à son retour, si la connexion a tenu.',
+  tryingAgain: (seconds: number, number: number, most: number) => `Nouvel essai dans ${seconds} s (${number} sur ${most}).`,
   thoughts: 'Ce que le modèle a d’abord pensé',
   stopped: 'Vous avez arrêté cette réponse.',
   interrupted: 'La page a été fermée pendant cette réponse. Voici ce qui était arrivé.',

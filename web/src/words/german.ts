@@ -194,6 +194,7 @@ export const german: Words = {
   stillWaiting: 'Noch keine Antwort: Diese dauert länger als die meisten.',
   waitingOffline:
     'Zurzeit gibt es kein Netz. Die Antwort geht weiter, sobald es wieder da ist, wenn die Verbindung gehalten hat.',
+  tryingAgain: (seconds: number, number: number, most: number) => `Neuer Versuch in ${seconds} s (${number} von ${most}).`,
   thoughts: 'Was das Modell zuerst dachte',
   stopped: 'Du hast diese Antwort angehalten.',
   interrupted: 'Die Seite wurde geschlossen, während diese Antwort kam. Das war bis dahin eingetroffen.',

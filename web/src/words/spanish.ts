@@ -197,6 +197,7 @@ export const spanish: Words = {
   waiting: 'Pensando…',
   stillWaiting: 'Aún en espera: esta respuesta tarda más que la mayoría.',
   waitingOffline: 'No hay red en este momento. La respuesta continuará cuando vuelva, si la conexión se mantuvo.',
+  tryingAgain: (seconds: number, number: number, most: number) => `Nuevo intento en ${seconds} s (${number} de ${most}).`,
   thoughts: 'Lo que el modelo pensó primero',
   stopped: 'Detuviste esta respuesta.',
   interrupted: 'La página se cerró mientras llegaba esta respuesta. Esto es lo que había llegado.',
