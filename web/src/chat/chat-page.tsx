@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
+import type { Asking } from '../conversation/asking.ts';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
-import { type Conversation, shownTurns } from '../conversation/conversation.ts';
+import { branchesOf, type Conversation, shownTurns, type Turn } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
 import type { Lost } from '../page/place.ts';
 import { toKeys } from '../palette/keys.ts';
@@ -47,7 +48,7 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
   const sharer = deployment === undefined ? '' : sharedBy(deployment, words);
   const turns = useMemo(() => (conversation === undefined ? [] : shownTurns(conversation)), [conversation]);
   const last = turns.at(-1);
-  const running = last?.kind === 'reply' && last.state === 'running' ? last : undefined;
+  const running = runningOf(asking, conversation, last);
   useAnnouncements(last);
 
   useEffect(() => {
@@ -105,6 +106,13 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
       </div>
     </main>
   );
+}
+
+/** The answer that is under way, or one of those that come beside the one that is shown. */
+function runningOf(asking: Asking, conversation: Conversation | undefined, last: Turn | undefined): Turn | undefined {
+  if (last?.kind !== 'reply' || conversation === undefined) return undefined;
+  const replies = asking.isBeside(last.parent) ? (branchesOf(conversation).get(last.parent) ?? []) : [last];
+  return replies.find((reply) => reply.kind === 'reply' && reply.state === 'running');
 }
 
 /** What keys bring, where somebody is about to write for the first time. */

@@ -3,7 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { useAway } from '../service/use-away.ts';
-import { useWords } from '../words/words.tsx';
+import { useLanguage, useWords } from '../words/words.tsx';
 import { keepDraft, readDraft } from './drafts.ts';
 import { focusMessage } from './focus-message.ts';
 import type { Said } from './said.ts';
@@ -25,12 +25,12 @@ interface ComposerProps {
 
 /** Where the user writes. Files come by choosing, pasting and dropping. */
 export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
-  const words = useWords();
+  const { words, language } = useLanguage();
   const [text, setText] = useDraft(draftOf);
   const { uploads, add, remove, clear, isUploading, ready } = useUploads();
   const isOver = useFileDrop(add);
   const { choice, chooseKeys } = usePromptChoice(text, setText);
-  const { addressee, ...address } = useAddressee(text, setText);
+  const { addressees, ...address } = useAddressee(text, setText);
   const isAway = useAway(usePage().service);
   const isSomething = text.trim() !== '' || ready.length > 0;
   const canSend = deployment !== undefined && running === undefined && !isUploading && !isAway && isSomething;
@@ -39,7 +39,11 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
   const send = (event?: FormEvent): void => {
     event?.preventDefault();
     if (!canSend) return;
-    say({ text: text.trim(), attachments: ready, ...(addressee && { deployment: addressee.id }) });
+    say({
+      text: text.trim(),
+      attachments: ready,
+      ...(addressees.length > 0 && { deployments: addressees.map((each) => each.id) }),
+    });
     setText('');
     clear();
     address.forget();
@@ -68,13 +72,15 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
             {words.dropHere}
           </p>
         )}
-        {address.chip}
+        {address.chips}
         <Uploads uploads={uploads} remove={remove} />
         <div className="composer-row">
           <FileChooser types={deployment?.attachmentTypes} add={add} />
           <textarea
             {...{ id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
-            placeholder={deployment && words.messagePlaceholder((addressee ?? deployment).name)}
+            placeholder={
+              deployment && words.messagePlaceholder(toNames(addressees.length > 0 ? addressees : [deployment], language))
+            }
             onChange={({ target }) => setText(target.value)}
           />
           <SendButton {...{ running, canSend, isAway }} />
@@ -115,6 +121,10 @@ interface SendButtonProps {
   readonly running: string | undefined;
   readonly canSend: boolean;
   readonly isAway: boolean;
+}
+
+function toNames(deployments: readonly Deployment[], language: string): string {
+  return new Intl.ListFormat(language).format(deployments.map(({ name }) => name));
 }
 
 /** Sends; while an answer comes, stops it. */

@@ -23,14 +23,18 @@ interface ReplyViewProps {
 export function ReplyView({ reply, branches, conversationId, answered, say, isLate }: ReplyViewProps) {
   const { custom, state } = reply;
   const { deployments, asking } = usePage();
-  const [isBeside, setIsBeside] = useState(false);
+  const [isBeside, setIsBeside] = useState(() => asking.isBeside(reply.parent));
+  const setBeside = (next: boolean): void => {
+    if (!next) asking.chooseOne(reply.parent);
+    setIsBeside(next);
+  };
   const name = deployments.find(({ id }) => id === reply.deployment)?.name ?? reply.deployment;
   const isRunning = state === 'running';
   return (
     <article className="reply" aria-label={name} aria-busy={isRunning}>
       {isBeside ? (
         <Suspense fallback={<ReplyBody {...{ reply, isLate }} />}>
-          <SideBySide {...{ conversationId, branches }} close={() => setIsBeside(false)} />
+          <SideBySide {...{ conversationId, branches }} close={() => setBeside(false)} />
         </Suspense>
       ) : (
         <>
@@ -47,7 +51,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
           again={() => void asking.answer(conversationId, reply.parent)}
         />
       )}
-      {!isRunning && <ReplyActions {...{ reply, branches, conversationId, isBeside, setIsBeside }} />}
+      {!isRunning && <ReplyActions {...{ reply, branches, conversationId, isBeside }} setIsBeside={setBeside} />}
     </article>
   );
 }

@@ -18,7 +18,10 @@ export interface AskingParts {
   readonly nextFrame: (act: () => void) => void;
 }
 
-type Asked = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & Pick<AnswerOptions, 'deployment'>;
+type Asked = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & {
+  /** Who are asked in place of whom the conversation is with; the answers of several stand side by side. */
+  readonly deployments?: readonly string[];
+};
 
 export interface AnswerOptions {
   /** An earlier answer: if it failed and can be gone on with, the new one goes on behind what it has done. */
@@ -27,12 +30,20 @@ export interface AnswerOptions {
   readonly deployment?: string;
 }
 
+interface Running {
+  readonly conversationId: string;
+  readonly questionId: string;
+  readonly leaving: AbortController;
+}
+
 type Hearer = (conversationId: string, reply: Reply) => void;
 
 /** Asks deployments and brings their answers into the library; any number at once. */
 export class Asking {
   readonly #parts: AskingParts;
-  readonly #running = new Map<string, { readonly conversationId: string; readonly leaving: AbortController }>();
+  readonly #running = new Map<string, Running>();
+  /** Ids of questions whose answers stand side by side. */
+  readonly #beside = new Set<string>();
   readonly #hearers = new Set<Hearer>();
   /** By id of the reply. */
   readonly #retries = new Map<string, Retry>();
@@ -43,10 +54,12 @@ export class Asking {
   }
 
   /** Adds a question to a conversation that is open, and has it answered. */
-  ask(conversationId: string, { deployment, ...asked }: Asked): Promise<void> {
+  async ask(conversationId: string, { deployments = [], ...asked }: Asked): Promise<void> {
     const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...asked };
+    if (deployments.length > 1) this.#beside.add(question.id);
     this.#parts.library.change(conversationId, (conversation) => withTurn(conversation, question));
-    return this.answer(conversationId, question.id, deployment === undefined ? {} : { deployment });
+    const whom = deployments.length === 0 ? [{}] : deployments.map((deployment) => ({ deployment }));
+    await Promise.all(whom.map((options) => this.answer(conversationId, question.id, options)));
   }
 
   /** Has a question answered, once more where it was before. */
@@ -59,7 +72,7 @@ export class Asking {
       ...{ deployment: deployment ?? conversation.deployment, text: '', custom: {}, stageTimes: {} },
     };
     const leaving = new AbortController();
-    this.#running.set(start.id, { conversationId, leaving });
+    this.#running.set(start.id, { conversationId, questionId, leaving });
     library.put(withTurn(conversation, start), 'now');
     const failed = behind?.state === 'failed' && behind.custom.state !== undefined ? behind : undefined;
     const fold = new ReplyFold(start, failed);
@@ -124,8 +137,20 @@ export class Asking {
     return this.#running.size > 0;
   }
 
+  /** Whether several were asked a question at once, and none of them was chosen yet. */
+  isBeside(questionId: string): boolean {
+    return this.#beside.has(questionId);
+  }
+
+  /** One of those who were asked at once was chosen. */
+  chooseOne(questionId: string): void {
+    this.#beside.delete(questionId);
+  }
+
+  /** Stops an answer, and those that come beside it. */
   stop(replyId: string): void {
-    this.#running.get(replyId)?.leaving.abort();
+    const { questionId } = this.#running.get(replyId) ?? {};
+    for (const running of this.#running.values()) if (running.questionId === questionId) running.leaving.abort();
   }
 
   stopAll(): void {

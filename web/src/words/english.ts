@@ -163,7 +163,7 @@ export const english = {
   fileTooLarge: 'it is larger than the service takes.',
   noFileStore: 'the service keeps no files, and it is too large to go with the message.',
   sendHint: 'Enter sends, Shift + Enter begins a new line, @ asks somebody else once, / brings a prompt',
-  composerHint: (keys: string) => `Type / for your prompts, @ to ask somebody else once. ${keys} finds anything.`,
+  composerHint: (keys: string) => `Type / for your prompts, @ to ask somebody else once, or several. ${keys} finds anything.`,
   addressees: 'Whom this message goes to',
   toAddressee: (name: string) => `This message goes to ${name}`,
   noAddressee: 'To whom the conversation is with',

@@ -168,7 +168,8 @@ export const french: Words = {
   fileTooLarge: 'il dépasse la taille que le service accepte.',
   noFileStore: 'le service ne conserve pas de fichiers, et il est trop volumineux pour accompagner le message.',
   sendHint: 'Entrée envoie, Maj + Entrée commence une nouvelle ligne, @ interroge quelqu’un d’autre une fois, / insère un prompt',
-  composerHint: (keys: string) => `/ affiche vos prompts, @ interroge une fois quelqu’un d’autre. ${keys} trouve tout.`,
+  composerHint: (keys: string) =>
+    `/ affiche vos prompts, @ interroge une fois quelqu’un d’autre, ou plusieurs. ${keys} trouve tout.`,
   addressees: 'À qui va ce message',
   toAddressee: (name) => `Ce message va à ${name}`,
   noAddressee: 'À l’interlocuteur de la conversation',

@@ -163,7 +163,8 @@ export const german: Words = {
   uploadFailed: (name, why) => `${name} konnte nicht gesendet werden: ${why}`,
   fileTooLarge: 'größer, als der Dienst annimmt.',
   noFileStore: 'der Dienst bewahrt keine Dateien auf, und für die Nachricht ist sie zu groß.',
-  sendHint: 'Enter sendet, Umschalt + Enter beginnt eine neue Zeile, @ fragt einmal jemand anderen, / bringt eine Vorlage',
+  sendHint:
+    'Enter sendet, Umschalt + Enter beginnt eine neue Zeile, @ fragt einmal jemand anderen oder mehrere, / bringt eine Vorlage',
   composerHint: (keys: string) => `/ holt deine Prompts, @ fragt einmal jemand anderen. ${keys} findet alles.`,
   addressees: 'An wen diese Nachricht geht',
   toAddressee: (name) => `Diese Nachricht geht an ${name}`,
