@@ -86,7 +86,11 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
       {conversation !== undefined && <h1 className="heard-only">{conversation.title || words.untitled}</h1>}
       <PageHeader openMenu={openMenu}>
         <DeploymentPicker {...{ deployments, chosen: deployment, missing: deploymentId, choose }} />
-        <ChatSettingsButton settings={conversation?.settings ?? settings} change={set} />
+        <ChatSettingsButton
+          settings={conversation?.settings ?? settings}
+          takesTools={deployment?.isApplication === false}
+          change={set}
+        />
         {deployment !== undefined && <CodeButton deployment={deployment} />}
         {conversation !== undefined && (
           <>

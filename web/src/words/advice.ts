@@ -4,6 +4,7 @@ import type { Words } from './english.ts';
 /** What to do, by code, else by status. */
 export function adviceFor({ status, code, retryAfterSeconds }: Fault, words: Words): string {
   if (code === 'consent_required') return words.adviceConsent;
+  if (code === 'unknown_addon') return words.adviceTools;
   if (code === 'control_not_offered') return words.adviceControl;
   if (/^(token|request|cost)_limit_exceeded$/.test(code)) return words.adviceLimit;
   if (retryAfterSeconds !== undefined) return words.adviceWait(Math.ceil(retryAfterSeconds));

@@ -33,6 +33,7 @@ const everywhere: WordByCode = {
 /** Where a model answers, these can mean it alone. */
 const ofAnswers: WordByCode = {
   ...everywhere,
+  unknown_addon: 'saidToolGone',
   upstream_rate_limited: 'saidBusy',
   upstream_unavailable: 'saidAway',
   upstream_failed: 'saidFailed',
