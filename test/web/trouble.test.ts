@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
-import { callerKey } from '#test/start-service.ts';
+import { callerKey, startService } from '#test/start-service.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
 let house: PageHouse;
@@ -69,7 +69,31 @@ describe('an answer', () => {
     await page.locator('.fault').getByText('cannot be reached at the moment').waitFor();
     await page.getByText('Details for support').click();
     await page.locator('.fault details').getByText('upstream_unavailable').waitFor();
+    // What can be done is written out.
+    const ways = page.locator('.reply .actions').getByRole('button');
+    expect((await ways.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Ask somebody else']);
   });
+
+  it.each([
+    ['en', 'You have used up', /^You can go on in \d+ (?:minutes?|hours?) \(.*\d:\d\d.[AP]M\)\. Until then/, 'Try again; if'],
+    ['de', 'aufgebraucht', /^Weiter geht es in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\)\. Frag bis dahin/, 'Versuche es'],
+  ])(
+    'that a limit holds up says when it goes on, by the clock of who reads it, as long as that is to come: %s',
+    async (locale, said, when, later) => {
+      const demo = { upstreams: [{ protocol: 'demo' }] };
+      await using service = await startService({ models: { demo }, roles: { default: { limits: { demo: { requestDay: 1 } } } } });
+      const { page, say, reload } = await house.browser.open(`${service.url}/#key=${callerKey}`, { locale });
+      await page.locator('.starter').first().waitFor();
+      await say('Count to 1');
+      await page.locator('.reply .actions').waitFor();
+      await say('Count to 2');
+      const advice = page.locator('.fault-title', { hasText: said }).locator('+ p');
+      expect(await advice.innerText()).toMatch(when);
+      await page.clock.setFixedTime(Date.now() + 2 * 86_400_000);
+      await reload();
+      expect(await advice.innerText()).toContain(later);
+    },
+  );
 });
 
 describe('two tabs', () => {

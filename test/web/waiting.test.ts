@@ -67,9 +67,9 @@ describe('while an answer is waited for', () => {
       await page.clock.fastForward(1_500);
     }
     await page.locator('.fault-title').getByText('Too many people are asking').waitFor();
-    house.upstream.script(refusal(429, { 'retry-after': '60' }));
+    house.upstream.script(refusal(429, { 'retry-after': '90' }));
     await say('Two');
-    await page.getByText('Try again in 60 seconds.').waitFor();
+    await page.getByText(/Try again in 2 minutes \(\d+:\d\d.[AP]M\)\./).waitFor();
     house.upstream.script(refusal(429, { 'retry-after': '10' }));
     await say('Three');
     await page.locator('.waiting').getByText('(1 of 3)').waitFor();

@@ -55,16 +55,18 @@ function AskAnother({ reply, conversationId }: Pick<ReplyActionsProps, 'reply' |
   const words = useWords();
   const { asking, deployments } = usePage();
   const [isOpen, setIsOpen] = useState(false);
+  // Where somebody failed, another one is a way on.
+  const isNamed = reply.state === 'failed';
   if (deployments.length < 2) return null;
   return (
     <>
       <button
-        {...{ type: 'button', className: 'icon-button', 'aria-haspopup': 'dialog' }}
-        aria-label={words.retryWith}
-        title={words.retryWith}
+        {...{ type: 'button', 'aria-haspopup': 'dialog', title: words.retryWith }}
+        {...(isNamed ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': words.retryWith })}
         onClick={() => setIsOpen(true)}
       >
         <Icon name="swap" />
+        {isNamed && words.retryWith}
       </button>
       {isOpen && (
         <DeploymentDialog

@@ -47,7 +47,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
       )}
       {reply.fault !== undefined && (
         <FaultNote
-          {...{ fault: reply.fault, deployment: reply.deployment, conversationId }}
+          {...{ fault: reply.fault, atMs: reply.endedAtMs, deployment: reply.deployment, conversationId }}
           again={() => void asking.answer(conversationId, reply.parent)}
         />
       )}
