@@ -1,8 +1,19 @@
-import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import {
+  type ClipboardEvent,
+  type FormEvent,
+  type KeyboardEvent,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useAway } from '../service/use-away.ts';
+import { onChosen, readDictation } from '../speech/recognition.ts';
 import { useLanguage, useWords } from '../words/words.tsx';
 import { keepDraft, readDraft } from './drafts.ts';
 import { focusMessage } from './focus-message.ts';
@@ -13,6 +24,8 @@ import { useFileDrop } from './use-file-drop.ts';
 import { usePromptChoice } from './use-prompt-choice.tsx';
 import { useUploads } from './use-uploads.ts';
 import './composer.css';
+
+const DictateButton = lazyView(() => import('../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
 
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
@@ -29,6 +42,8 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
   const [text, setText] = useDraft(draftOf);
   const { uploads, add, remove, clear, isUploading, ready } = useUploads();
   const isOver = useFileDrop(add);
+  const canDictate = useSyncExternalStore(onChosen, readDictation) !== 'off';
+  const [dictated, setDictated] = useState(0);
   const { choice, chooseKeys } = usePromptChoice(text, setText);
   const { addressees, ...address } = useAddressee(text, setText);
   const isAway = useAway(usePage().service);
@@ -45,6 +60,8 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
       ...(addressees.length > 0 && { deployments: addressees.map((each) => each.id) }),
     });
     setText('');
+    // What is still heard belongs to the message that is sent.
+    setDictated(dictated + 1);
     clear();
     address.forget();
   };
@@ -83,6 +100,11 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
             }
             onChange={({ target }) => setText(target.value)}
           />
+          {canDictate && (
+            <Suspense fallback={null}>
+              <DictateButton key={dictated} {...{ text, setText }} />
+            </Suspense>
+          )}
           <SendButton {...{ running, canSend, isAway }} />
         </div>
       </form>
