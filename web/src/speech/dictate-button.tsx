@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import { useLanguage } from '../words/words.tsx';
+import { useDictationWords } from './dictation-words.ts';
 import { findHearing, type Hearing, listen, onChosen } from './recognition.ts';
 import './dictation.css';
 
@@ -12,7 +13,8 @@ interface DictateButtonProps {
 
 /** Writes what is said behind what is written, and stops; nothing where speech may not, or cannot, become text. */
 export function DictateButton({ text, setText }: DictateButtonProps) {
-  const { words, language } = useLanguage();
+  const { language } = useLanguage();
+  const words = useDictationWords();
   const [hearing, setHearing] = useState<Hearing>();
   const [state, setState] = useState<'idle' | 'listening' | 'failed'>('idle');
   const leaving = useRef<AbortController>(undefined);
