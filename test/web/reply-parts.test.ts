@@ -208,7 +208,7 @@ describe('numbers in an answer', () => {
     );
     const { page, say, answer } = await house.open('raw', options);
     await page.route('**/v1/files/nobody/**', (route) =>
-      route.fulfill({ body: 'Books may be kept for a while:\n\nThree weeks. Twice. No more.' }),
+      route.fulfill({ body: `${'Before.\n'.repeat(60)}\n\nThree weeks. Twice. No more.${'\nBehind.'.repeat(60)}` }),
     );
     await say('How long?');
     await answer();
@@ -217,6 +217,9 @@ describe('numbers in an answer', () => {
     await page.getByRole('button', { name: 'Source 1: handbook.md' }).click();
     await page.locator('.source-document').waitFor();
     expect(await violations(page)).toEqual([]);
+    // The passage is in sight, and so is the way out.
+    expect(await page.getByRole('dialog').evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+    await expect.poll(() => page.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
     if (folder !== undefined) await page.screenshot({ path: `${folder}/source-${look}.png` });
   });
 
