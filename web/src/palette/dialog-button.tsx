@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { LaterDialog } from '../parts/later-dialog.tsx';
 import { useCommands } from './use-commands.ts';
@@ -45,7 +46,8 @@ export function DialogButton({
         <Icon name={icon} />
         {isLine && label}
       </button>
-      {isOpen && <LaterDialog close={close}>{children(close)}</LaterDialog>}
+      {/* Not inside a menu that may be folded, or a drawer that is shut: nothing of it would be seen. */}
+      {isOpen && createPortal(<LaterDialog close={close}>{children(close)}</LaterDialog>, document.body)}
     </>
   );
 }

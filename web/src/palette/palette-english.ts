@@ -22,6 +22,7 @@ export const paletteEnglish = {
   line: 'Begin a new line',
   editLast: 'Change your last question, in an empty message',
   prompts: 'Use one of your prompts, at the beginning of a message',
+  others: 'Ask somebody else once, or several, at the beginning of a message',
   neighbours: 'To the one before or behind',
   ends: 'To the first or the last',
   open: 'Open it',
