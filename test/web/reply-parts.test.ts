@@ -37,6 +37,28 @@ async function downloaded(page: Page, button: Locator): Promise<{ name: string; 
 }
 
 describe('markdown', () => {
+  it('that is wider than its place shows where there is more, and where there is none', async () => {
+    const cells = (word: string): string => `|${` ${word.repeat(12)} |`.repeat(12)}\n`;
+    const { page } = await hear(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}\n| a |\n|---|\n| b |`));
+    const fades = (at: number) =>
+      page.evaluate(`['before', 'behind'].map((side) => {
+        const frame = document.querySelectorAll('.table-frame')[${at}];
+        return getComputedStyle(frame).getPropertyValue('--fade-' + side);
+      })`);
+    await expect.poll(() => fades(0)).toEqual(['0px', '48px']);
+    expect(await fades(1)).toEqual(['0px', '0px']);
+    expect(await violations(page)).toEqual([]);
+    const folder = process.env.PICTURES;
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/wide.png` });
+    await page
+      .locator('.table-frame')
+      .first()
+      .evaluate((frame) => {
+        frame.scrollLeft = frame.scrollWidth;
+      });
+    await expect.poll(() => fades(0)).toEqual(['48px', '0px']);
+  });
+
   it('is drawn with headings, emphasis, nested lists, tasks, tables, code in colours, and formulas', async () => {
     const { page, troubles } = await hear(
       text(
