@@ -75,6 +75,24 @@ describe('an answer', () => {
   });
 
   it.each([
+    [400, { code: 'odd_upstream_code' }, 'The model did not take this message.', 'Change the message and ask again.'],
+    [422, { code: 'odd_upstream_code' }, 'The model did not take this message.', 'Try again; if it keeps failing'],
+    [500, { code: 'odd_upstream_code' }, 'The model could not answer.', 'Try again; if it keeps failing'],
+    [403, { code: 'policy_42' }, 'This is not open to you.', 'Choose a model or application'],
+    [400, { code: 'x', display_message: 'Please write in French.' }, 'Please write in French.', 'Change the message'],
+  ])('with a code that nobody knows is told plainly all the same: %i, %j', async (status, fields, said, advice) => {
+    house.upstream.script(refusal(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
+    const { page, say } = await house.open('raw', { locale: 'en' });
+    await say('Hello');
+    const fault = page.locator('.fault');
+    await fault.locator('.fault-title').getByText(said).waitFor();
+    await fault.getByText(advice).waitFor();
+    expect(await fault.getByText('E_FOO').isVisible()).toBe(false);
+    await fault.getByText('Details for support').click();
+    await fault.getByText('E_FOO: bar must not baz').waitFor();
+  });
+
+  it.each([
     ['en', 'You have used up', /^You can go on in \d+ (?:minutes?|hours?) \(.*\d:\d\d.[AP]M\)\. Until then/, 'Try again; if'],
     ['de', 'aufgebraucht', /^Weiter geht es in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\)\. Frag bis dahin/, 'Versuche es'],
   ])(

@@ -306,6 +306,7 @@ export const english = {
   saidAway: 'The model cannot be reached at the moment.',
   saidFailed: 'The model could not answer.',
   saidFault: 'Something went wrong in the service.',
+  saidRefused: 'The model did not take this message.',
   saidTooLong: 'The conversation has grown longer than the model can read.',
   saidTooLarge: 'The message, or a file with it, is too large.',
   saidClosed: 'This is not open to you.',

@@ -316,6 +316,7 @@ export const french: Words = {
   saidAway: 'Le modèle est injoignable pour le moment.',
   saidFailed: 'Le modèle n’a pas pu répondre.',
   saidFault: 'Un problème est survenu dans le service.',
+  saidRefused: 'Le modèle n’a pas accepté ce message.',
   saidTooLong: 'La conversation est devenue plus longue que ce que le modèle peut lire.',
   saidTooLarge: 'Le message, ou un fichier joint, est trop volumineux.',
   saidClosed: 'Vous n’y avez pas accès.',

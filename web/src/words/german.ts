@@ -309,6 +309,7 @@ export const german: Words = {
   saidAway: 'Das Modell ist zurzeit nicht zu erreichen.',
   saidFailed: 'Das Modell konnte nicht antworten.',
   saidFault: 'Im Dienst ist etwas schiefgegangen.',
+  saidRefused: 'Das Modell hat diese Nachricht nicht angenommen.',
   saidTooLong: 'Das Gespräch ist länger geworden, als das Modell lesen kann.',
   saidTooLarge: 'Die Nachricht oder eine Datei dabei ist zu groß.',
   saidClosed: 'Das steht dir nicht offen.',

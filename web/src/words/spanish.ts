@@ -311,6 +311,7 @@ export const spanish: Words = {
   saidAway: 'No se puede contactar con el modelo en este momento.',
   saidFailed: 'El modelo no pudo responder.',
   saidFault: 'Algo salió mal en el servicio.',
+  saidRefused: 'El modelo no ha aceptado este mensaje.',
   saidTooLong: 'La conversación es más larga de lo que el modelo puede leer.',
   saidTooLarge: 'El mensaje, o un archivo adjunto, es demasiado grande.',
   saidClosed: 'No tienes acceso a esto.',
