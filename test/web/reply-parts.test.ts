@@ -236,6 +236,8 @@ describe('numbers in an answer', () => {
     await answer();
     const folder = process.env.SHARE_PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/sources-${look}.png` });
+    // So low that the panel itself scrolls.
+    await page.setViewportSize({ width: page.viewportSize()?.width ?? 0, height: 420 });
     await page.getByRole('button', { name: 'Source 1: handbook.md' }).click();
     await page.locator('.source-document').waitFor();
     expect(await violations(page)).toEqual([]);
