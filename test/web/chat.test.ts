@@ -170,6 +170,8 @@ describe('a conversation with the demo', () => {
     });
     await message.fill('');
     expect((await message.boundingBox())?.height).toBe(empty);
+    const send = await page.getByRole('button', { name: 'Send' }).boundingBox();
+    expect((send?.x ?? 0) + (send?.width ?? 0)).toBeLessThan(390);
     const buffer = Buffer.from('The canteen serves lunch at noon.');
     await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer });
     await say('Hello');
