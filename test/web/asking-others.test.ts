@@ -163,7 +163,8 @@ describe('an answer of somebody else', () => {
       await page.locator(`.reply[aria-label="${name}"] .actions`).waitFor();
       await page.getByRole('group', { name: /Version [12] of 3/ }).waitFor();
       expect(await sides.count()).toBe(0);
-      expect(await page.evaluate('document.activeElement.id')).toBe('message');
+      // A touch would bring up a keyboard over what is read.
+      if (look !== 'phone') expect(await page.evaluate('document.activeElement.id')).toBe('message');
       await say('Hello');
       await page.locator('.reply[aria-label="Demo"] .actions').waitFor();
       expect(troubles).toEqual({ outside: [], faults: [] });
