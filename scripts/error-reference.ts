@@ -1,8 +1,9 @@
-import { errorKinds, httpRefusals } from '#contract/errors.ts';
+import { errorMeanings, httpRefusals } from '#contract/error-meanings.ts';
+import { type ErrorCode, errorKinds } from '#contract/errors.ts';
 
 const opening = `# Errors
 
-<!-- Made by scripts/generate-docs.ts out of src/contract/errors.ts; change it there. -->
+<!-- Made by scripts/generate-docs.ts out of src/contract/errors.ts and error-meanings.ts; change it there. -->
 
 Every code that Parley gives. The shape of an error, and what becomes of the faults of upstreams: [the wire](wire.md#errors).
 
@@ -12,7 +13,7 @@ Every code that Parley gives. The shape of an error, and what becomes of the fau
 
 /** The table of every code Parley gives, as Markdown. */
 export function errorReference(): string {
-  const kinds = Object.entries(errorKinds).map(([code, kind]) => ({ code, ...kind }));
+  const kinds = Object.entries(errorKinds).map(([code, kind]) => ({ code, ...kind, says: errorMeanings[code as ErrorCode] }));
   const { type } = errorKinds.invalid_request;
   const refusals = Object.entries(httpRefusals).map(([status, says]) => ({
     code: 'invalid_request',

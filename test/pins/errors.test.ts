@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorMeanings } from '#contract/error-meanings.ts';
 import { type ErrorCode, errorKinds, ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
 
 const table: Record<ErrorCode, readonly [status: number, type: string]> = {
@@ -56,7 +57,7 @@ describe('the error table', () => {
   });
 
   test('says of each code when it happens, in sentences', () => {
-    for (const { says } of Object.values(errorKinds)) expect(says).toMatch(/^[A-Z`].*\.$/);
+    for (const says of Object.values(errorMeanings)) expect(says).toMatch(/^[A-Z`].*\.$/);
   });
 });
 

@@ -118,6 +118,30 @@ describe('the list of conversations', () => {
     await expect.poll(async () => (await stored()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
   });
 
+  it('has what is begun or opened, whatever was searched for before', async () => {
+    await chat('Gardens');
+    await chat('Bread');
+    const { page, say, answer } = await house.openAt(`/#key=${callerKey}`);
+    const heads = page.locator('.head a');
+    const search = page.getByRole('searchbox');
+    await page.getByRole('link', { name: 'Bread' }).waitFor();
+    await search.fill('garden');
+    await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
+    // What was found and is opened leaves the search as it was, to go on with the next.
+    await page.getByRole('link', { name: 'Gardens' }).click();
+    await page.locator('.question', { hasText: 'Tell me about Gardens' }).waitFor();
+    expect([await search.inputValue(), await heads.allTextContents()]).toEqual(['garden', ['Gardens']]);
+    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.locator('.starter').first().waitFor();
+    expect(await search.inputValue()).toBe('');
+    await search.fill('garden');
+    await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
+    await say('Where am I?');
+    await answer();
+    await page.getByRole('link', { name: 'Where am I?' }).waitFor();
+    expect([await search.inputValue(), await heads.first().textContent()]).toEqual(['', 'Where am I?']);
+  });
+
   it.each(looks)('keeps nobody out with its choices: %s', async (_look, options) => {
     await chat('Gardens', { tags: ['home'] });
     const { page } = await house.openAt(`/#key=${callerKey}`, options);

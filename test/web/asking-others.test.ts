@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainReply } from '#test/chunks.ts';
-import { eventsReply } from '#test/scripted-upstream.ts';
+import { delta, finish, plainReply, text } from '#test/chunks.ts';
+import { type Answering, eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
@@ -109,6 +109,67 @@ describe('an answer of somebody else', () => {
     expect(JSON.stringify(body)).toContain('Of the one.');
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
+
+  it.each(looks)(
+    '%s: comes beside those of others who were asked at once, and one of them is gone on with',
+    async (look, options) => {
+      const { page, say, troubles } = await house.open('demo', options);
+      const message = page.locator('#message');
+      for (const name of ['Scripted', 'Raw', 'Demo']) {
+        await message.pressSequentially(`@${name.slice(0, 3)}`);
+        await page.getByRole('option', { name }).click();
+      }
+      await message.pressSequentially('@');
+      expect(await page.getByRole('listbox').count()).toBe(0);
+      await message.fill('');
+      await message.press('Backspace');
+      expect(await page.locator('.addressee').allInnerTexts()).toEqual(['This message goes to Scripted', 'Raw']);
+      await message.pressSequentially('@dem');
+      await page.keyboard.press('Enter');
+      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const late = (nth: number) => async (answering: Answering) => {
+        answering.head();
+        await answering.events(delta({ role: 'assistant' }), text(`Begun ${nth}.`));
+        await held[nth]?.promise;
+        await answering.events(text(' Ended.'), finish());
+        answering.done();
+      };
+      house.upstream.script(late(0), late(1));
+      await say('Count to 12');
+      const sides = page.getByRole('list', { name: 'Versions side by side' }).getByRole('listitem');
+      await sides.filter({ hasText: 'Begun 0.' }).waitFor();
+      await sides.filter({ hasText: 'Begun 1.' }).waitFor();
+      await sides.filter({ hasText: '1 2 3 4 5 6 7 8 9 10 11 12' }).waitFor();
+      expect((await sides.locator('.reply-name').allInnerTexts()).map((name) => name.split('\n').at(-1))).toEqual([
+        'Scripted',
+        'Raw',
+        'Demo',
+      ]);
+      const asked = house.upstream.requests.slice(-2).map(({ body }) => JSON.stringify(body));
+      expect(asked.map((body) => body.includes('Count to 12'))).toEqual([true, true]);
+      held[0]?.resolve();
+      await sides.filter({ hasText: 'Ended.' }).waitFor();
+      // One more is under way, so there is something to stop.
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await sides.filter({ hasText: 'You stopped this answer.' }).waitFor();
+      held[1]?.resolve();
+      const folder = process.env.PICTURES;
+      if (folder !== undefined) await page.screenshot({ path: `${folder}/beside-${look}.png` });
+      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      const chosen = sides.filter({ hasText: 'Begun 0.' });
+      const name = (await chosen.locator('.reply-name').innerText()).split('\n').at(-1);
+      await chosen.getByRole('button', { name: 'Go on with this' }).click();
+      await page.locator(`.reply[aria-label="${name}"] .actions`).waitFor();
+      await page.getByRole('group', { name: /Version [12] of 3/ }).waitFor();
+      expect(await sides.count()).toBe(0);
+      // A touch would bring up a keyboard over what is read.
+      if (look !== 'phone') expect(await page.evaluate('document.activeElement.id')).toBe('message');
+      await say('Hello');
+      await page.locator('.reply[aria-label="Demo"] .actions').waitFor();
+      expect(troubles).toEqual({ outside: [], faults: [] });
+    },
+  );
 
   it('comes to one message behind an @, and the conversation stays with whom it was', async () => {
     const { page, answer, say } = await house.open('demo');

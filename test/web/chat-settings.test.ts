@@ -1,3 +1,5 @@
+import fastifySwagger from '@fastify/swagger';
+import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startBrowser, type TestPage } from './support.ts';
@@ -55,5 +57,67 @@ it('What is set for a conversation goes with each of its questions, and is kept 
   await dialog.getByRole('button', { name: 'Short & dry', exact: true }).waitFor({ state: 'detached' });
   await page.keyboard.press('Escape');
   expect(await asked(opened, 'Count to 1')).not.toHaveProperty('temperature');
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+/** A service that describes itself. */
+async function startWeather() {
+  const app = fastify();
+  await app.register(fastifySwagger, { openapi: { info: { title: 'Weather', version: '1' } } });
+  const params = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
+  const schema = { operationId: 'get_weather', description: 'The weather of a city.', params };
+  app.get('/weather/:city', { schema }, async () => ({ sky: 'hail and thunder' }));
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), [Symbol.asyncDispose]: () => app.close() };
+}
+
+it('Tools of the service are chosen for a conversation with a model; one that is gone is told plainly', {
+  timeout: 90_000,
+}, async () => {
+  await using weather = await startWeather();
+  const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
+  const addons = { weather: { url: `${weather.url}/openapi.json`, displayName: 'Weather report', description: 'Of any city.' } };
+  const applications = { app: { displayName: 'Elsewhere', endpoint: `${weather.url}/app` } };
+  const security = { allowPrivateNetworks: ['127.0.0.1'] };
+  await using service = await startProcess({ configuration: { models, addons, applications, security } });
+  await using browser = await startBrowser();
+  const opened = await browser.open(`${service.url}/#key=caller-key`);
+  const { page, troubles, answer, reload } = opened;
+  const dialog = page.getByRole('dialog');
+  const open = () => page.getByRole('button', { name: 'Settings of this conversation' }).click();
+  await page.locator('.starter').first().waitFor();
+  await page.evaluate("location.hash = '#/?with=demo'");
+  await page.locator('.picker', { hasText: 'demo' }).waitFor();
+  await open();
+  await dialog.getByRole('group', { name: 'Tools' }).getByRole('checkbox', { name: 'Weather report' }).check();
+  for (const size of [
+    { width: 390, height: 800 },
+    { width: 1280, height: 900 },
+  ]) {
+    await page.setViewportSize(size);
+    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+  }
+  if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/tools.png` });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Apply' }).click();
+  expect(await asked(opened, 'What is the weather in Paris?')).toMatchObject({ addons: [{ name: 'weather' }] });
+  expect(await answer()).toContain('hail and thunder');
+  await reload();
+  await page.getByRole('button', { name: 'something is set' }).waitFor();
+
+  await service.configure({ models, applications, security });
+  const listed = () => service.ask({ method: 'GET', path: '/openai/addons', headers: { 'api-key': 'caller-key' } });
+  await expect.poll(async () => (await listed()).json, { timeout: 15_000 }).toMatchObject({ data: [] });
+  await opened.say('And in Rome?');
+  await page.getByText('A tool that is set for this conversation is no longer offered.').waitFor();
+  await page.getByText('Open the settings of this conversation and apply them anew').waitFor();
+
+  // An application has tools of its own.
+  await page.evaluate("location.hash = '#/?with=app'");
+  await page.locator('.picker', { hasText: 'Elsewhere' }).waitFor();
+  await open();
+  await dialog.getByLabel('Instructions').waitFor();
+  expect(await dialog.getByRole('group', { name: 'Tools' }).count()).toBe(0);
   expect(troubles).toEqual({ outside: [], faults: [] });
 });

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
@@ -15,6 +16,8 @@ beforeAll(async () => {
 });
 
 afterAll(() => house[Symbol.asyncDispose]());
+
+const photo = fileURLToPath(new URL('../../docs/images/chat-phone.png', import.meta.url));
 
 const nothing = { outside: [], faults: [] };
 
@@ -156,6 +159,37 @@ describe('a conversation with the demo', () => {
     expect(await answer()).toMatch(/^1 2 3 .*59 60$/);
   });
 
+  it('has room for what matters on a phone', async () => {
+    const { page, say, answer } = await house.open('demo', { viewport: { width: 390, height: 780 } });
+    const message = page.locator('#message');
+    const empty = (await message.boundingBox())?.height;
+    await message.fill('A');
+    // A name that is long does not make the empty message two lines high.
+    await message.evaluate((field: { placeholder: string }) => {
+      field.placeholder = 'Message somebody whose name is longer than a phone is wide';
+    });
+    await message.fill('');
+    expect((await message.boundingBox())?.height).toBe(empty);
+    const send = await page.getByRole('button', { name: 'Send' }).boundingBox();
+    expect((send?.x ?? 0) + (send?.width ?? 0)).toBeLessThan(390);
+    const buffer = Buffer.from('The canteen serves lunch at noon.');
+    await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer });
+    await say('Hello');
+    await answer();
+    const [name, save] = await Promise.all(
+      ['.attachment-toggle', '.attachment-head > .icon-button'].map((part) =>
+        page.locator('.question').locator(part).boundingBox(),
+      ),
+    );
+    expect(save?.y).toBeLessThan((name?.y ?? 0) + (name?.height ?? 0));
+    // Code is asked for at a desk; the palette has it everywhere.
+    expect(await page.getByRole('button', { name: 'Use from code' }).count()).toBe(0);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').fill('use from');
+    await page.getByRole('option', { name: 'Use from code' }).click();
+    await page.getByRole('dialog').getByText('Ask with').waitFor();
+  });
+
   it('takes files by choosing, and sends them along', async () => {
     const { page, say, answer } = await house.open('demo');
     const buffer = Buffer.from('Employees get 30 days of vacation a year. The canteen serves lunch at noon.');
@@ -163,7 +197,13 @@ describe('a conversation with the demo', () => {
     await page.getByText('handbook.txt').waitFor();
     await say('How many vacation days do employees get?');
     expect(await answer()).toContain('30 days of vacation');
-    await page.locator('.question').getByText('handbook.txt').waitFor();
+    // Who sent a text knows what it says; a picture is known by how it looks.
+    await page.locator('.question').getByRole('button', { name: 'handbook.txt', expanded: false }).click();
+    await page.locator('.question').getByText('The canteen serves lunch').waitFor();
+    await page.locator('input[type=file]').setInputFiles(photo);
+    await say('What is this?');
+    await answer();
+    await page.locator('.question').getByRole('img', { name: 'chat-phone.png' }).waitFor();
   });
 });
 

@@ -43,6 +43,16 @@ it('A conversation, a deployment, a page and an action are found by a few letter
   await find('sttngs');
   await page.keyboard.press('Enter');
   await page.locator('.settings[open]').waitFor();
+  await page.locator('.settings > summary').click();
+  // What stands in a menu is opened although the menu is folded.
+  await find('display');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Display and notifications' }).waitFor();
+  await page.keyboard.press('Escape');
+  await find('delete all');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Delete all your conversations for good?' }).waitFor();
+  await page.keyboard.press('Escape');
   await page.keyboard.press('Control+Shift+O');
   await page.locator('.beginning').waitFor();
   await find('this conv');

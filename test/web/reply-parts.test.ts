@@ -37,6 +37,28 @@ async function downloaded(page: Page, button: Locator): Promise<{ name: string; 
 }
 
 describe('markdown', () => {
+  it('that is wider than its place shows where there is more, and where there is none', async () => {
+    const cells = (word: string): string => `|${` ${word.repeat(12)} |`.repeat(12)}\n`;
+    const { page } = await hear(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}\n| a |\n|---|\n| b |`));
+    const fades = (at: number) =>
+      page.evaluate(`['before', 'behind'].map((side) => {
+        const frame = document.querySelectorAll('.table-frame')[${at}];
+        return getComputedStyle(frame).getPropertyValue('--fade-' + side);
+      })`);
+    await expect.poll(() => fades(0)).toEqual(['0px', '48px']);
+    expect(await fades(1)).toEqual(['0px', '0px']);
+    expect(await violations(page)).toEqual([]);
+    const folder = process.env.PICTURES;
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/wide.png` });
+    await page
+      .locator('.table-frame')
+      .first()
+      .evaluate((frame) => {
+        frame.scrollLeft = frame.scrollWidth;
+      });
+    await expect.poll(() => fades(0)).toEqual(['48px', '0px']);
+  });
+
   it('is drawn with headings, emphasis, nested lists, tasks, tables, code in colours, and formulas', async () => {
     const { page, troubles } = await hear(
       text(
@@ -208,15 +230,20 @@ describe('numbers in an answer', () => {
     );
     const { page, say, answer } = await house.open('raw', options);
     await page.route('**/v1/files/nobody/**', (route) =>
-      route.fulfill({ body: 'Books may be kept for a while:\n\nThree weeks. Twice. No more.' }),
+      route.fulfill({ body: `${'Before.\n'.repeat(60)}\n\nThree weeks. Twice. No more.${'\nBehind.'.repeat(60)}` }),
     );
     await say('How long?');
     await answer();
     const folder = process.env.SHARE_PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/sources-${look}.png` });
+    // So low that the panel itself scrolls.
+    await page.setViewportSize({ width: page.viewportSize()?.width ?? 0, height: 420 });
     await page.getByRole('button', { name: 'Source 1: handbook.md' }).click();
     await page.locator('.source-document').waitFor();
     expect(await violations(page)).toEqual([]);
+    // The passage is in sight, and so is the way out.
+    expect(await page.getByRole('dialog').evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+    await expect.poll(() => page.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
     if (folder !== undefined) await page.screenshot({ path: `${folder}/source-${look}.png` });
   });
 

@@ -67,6 +67,7 @@ describe('a shared conversation', { timeout: 60_000 }, () => {
     const three = await openAsOther(hash);
     await three.page.getByRole('heading', { name: 'This link leads nowhere any more' }).waitFor();
     // The copy has its own file.
+    await two.page.getByRole('button', { name: 'note.txt', expanded: false }).click();
     await two.page.getByText('A note of the owner.').first().waitFor();
     expect(await one.page.locator('.question').count()).toBe(2);
     expect([one.troubles, two.troubles, three.troubles]).toEqual([clean, clean, clean]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
-import { callerKey } from '#test/start-service.ts';
+import { callerKey, startService } from '#test/start-service.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
 let house: PageHouse;
@@ -69,7 +69,49 @@ describe('an answer', () => {
     await page.locator('.fault').getByText('cannot be reached at the moment').waitFor();
     await page.getByText('Details for support').click();
     await page.locator('.fault details').getByText('upstream_unavailable').waitFor();
+    // What can be done is written out.
+    const ways = page.locator('.reply .actions').getByRole('button');
+    expect((await ways.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Ask somebody else']);
   });
+
+  it.each([
+    [400, { code: 'odd_upstream_code' }, 'The model did not take this message.', 'Change the message and ask again.'],
+    [422, { code: 'odd_upstream_code' }, 'The model did not take this message.', 'Try again; if it keeps failing'],
+    [500, { code: 'odd_upstream_code' }, 'The model could not answer.', 'Try again; if it keeps failing'],
+    [403, { code: 'policy_42' }, 'This is not open to you.', 'Choose a model or application'],
+    [400, { code: 'x', display_message: 'Please write in French.' }, 'Please write in French.', 'Change the message'],
+  ])('with a code that nobody knows is told plainly all the same: %i, %j', async (status, fields, said, advice) => {
+    house.upstream.script(refusal(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
+    const { page, say } = await house.open('raw', { locale: 'en' });
+    await say('Hello');
+    const fault = page.locator('.fault');
+    await fault.locator('.fault-title').getByText(said).waitFor();
+    await fault.getByText(advice).waitFor();
+    expect(await fault.getByText('E_FOO').isVisible()).toBe(false);
+    await fault.getByText('Details for support').click();
+    await fault.getByText('E_FOO: bar must not baz').waitFor();
+  });
+
+  it.each([
+    ['en', 'You have used up', /^You can go on in \d+ (?:minutes?|hours?) \(.*\d:\d\d.[AP]M\)\. Until then/, 'Try again; if'],
+    ['de', 'aufgebraucht', /^Weiter geht es in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\)\. Frag bis dahin/, 'Versuche es'],
+  ])(
+    'that a limit holds up says when it goes on, by the clock of who reads it, as long as that is to come: %s',
+    async (locale, said, when, later) => {
+      const demo = { upstreams: [{ protocol: 'demo' }] };
+      await using service = await startService({ models: { demo }, roles: { default: { limits: { demo: { requestDay: 1 } } } } });
+      const { page, say, reload } = await house.browser.open(`${service.url}/#key=${callerKey}`, { locale });
+      await page.locator('.starter').first().waitFor();
+      await say('Count to 1');
+      await page.locator('.reply .actions').waitFor();
+      await say('Count to 2');
+      const advice = page.locator('.fault-title', { hasText: said }).locator('+ p');
+      expect(await advice.innerText()).toMatch(when);
+      await page.clock.setFixedTime(Date.now() + 2 * 86_400_000);
+      await reload();
+      expect(await advice.innerText()).toContain(later);
+    },
+  );
 });
 
 describe('two tabs', () => {

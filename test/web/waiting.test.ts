@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { delta, finish, text } from '#test/chunks.ts';
-import { type Answering, silence } from '#test/scripted-upstream.ts';
+import { delta, finish, plainReply, text } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { type Answering, eventsReply, refusal, silence } from '#test/scripted-upstream.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
+import { violations } from './violations.ts';
+
+upstreamsAreOdd();
 
 let house: PageHouse;
 
@@ -28,6 +32,52 @@ describe('while an answer is waited for', () => {
     await page.context().setOffline(false);
     await waiting.getByText('Still waiting').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
+  });
+
+  it('what is asked again is told, with the reason and the time, and then the answer comes', async () => {
+    house.upstream.script(
+      refusal(429, { 'retry-after': '12' }),
+      refusal(429, { 'retry-after': '3' }),
+      eventsReply(...plainReply('Here it is.')),
+    );
+    const { page, say, answer, troubles } = await house.open('raw');
+    await page.clock.install();
+    await say('Hello');
+    const waiting = page.locator('.waiting');
+    await waiting.getByText('Too many people are asking at the moment. Trying again in 12 s (1 of 3).').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.clock.fastForward(5_000);
+    await waiting.getByText('Trying again in 7 s (1 of 3).').waitFor();
+    const asked = house.upstream.requests.length;
+    await page.clock.fastForward(8_000);
+    await waiting.getByText('Trying again in 3 s (2 of 3).').waitFor();
+    expect(house.upstream.requests.length).toBe(asked + 1);
+    await page.clock.fastForward(4_000);
+    expect(await answer()).toBe('Here it is.');
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('what is refused too often, or for long, is said to have failed; stopping ends the waiting', async () => {
+    const { page, say } = await house.open('raw');
+    await page.clock.install();
+    house.upstream.script(...Array.from({ length: 4 }, () => refusal(429, { 'retry-after': '1' })));
+    await say('One');
+    for (const number of [1, 2, 3]) {
+      await page.locator('.waiting').getByText(`(${number} of 3)`).waitFor();
+      await page.clock.fastForward(1_500);
+    }
+    await page.locator('.fault-title').getByText('Too many people are asking').waitFor();
+    house.upstream.script(refusal(429, { 'retry-after': '90' }));
+    await say('Two');
+    await page.getByText(/Try again in 2 minutes \(\d+:\d\d.[AP]M\)\./).waitFor();
+    house.upstream.script(refusal(429, { 'retry-after': '10' }));
+    await say('Three');
+    await page.locator('.waiting').getByText('(1 of 3)').waitFor();
+    const asked = house.upstream.requests.length;
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('You stopped this answer.').waitFor();
+    await page.clock.fastForward(20_000);
+    expect(house.upstream.requests.length).toBe(asked);
   });
 
   it('a part of the page that cannot be loaded ends neither the answer nor the sign-in', async () => {

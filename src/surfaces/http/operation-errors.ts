@@ -1,10 +1,12 @@
-import { ErrorBody, type ErrorCode, errorKinds } from '#contract/errors.ts';
+import { ErrorBody } from '#contract/error-body.ts';
+import { errorMeanings } from '#contract/error-meanings.ts';
+import type { ErrorCode } from '#contract/errors.ts';
 import type { ErrorShape } from './operation.ts';
 
 /** `{"error": {"type", "message", "param", "code"}}`. */
 export const compatErrorShape: ErrorShape = {
   body: { name: 'Error', schema: { type: 'object', required: ['error'], properties: { error: ErrorBody } } },
-  describe: (code) => `\`${code}\`: ${errorKinds[code].says}`,
+  describe: (code) => `\`${code}\`: ${errorMeanings[code]}`,
 };
 
 /** Errors of every operation that needs a key; `overloaded` if the store or the identity provider that knows it is out of reach. */

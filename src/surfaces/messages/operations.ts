@@ -1,3 +1,4 @@
+import { errorMeanings } from '#contract/error-meanings.ts';
 import { type ErrorCode, errorKinds } from '#contract/errors.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import { CountBody, MessagesBody } from '#contract/messages/messages-request.ts';
@@ -44,9 +45,9 @@ const description =
 const errorShape: ErrorShape = { body: messagesError, describe };
 
 function describe(code: ErrorCode): string {
-  const { status, says } = errorKinds[code];
+  const { status } = errorKinds[code];
   const { type } = toMessagesError({ status, message: '', param: null }, '').error;
-  return `\`${type}\`: ${says.replace('`param` names it', 'the message begins with its path')}`;
+  return `\`${type}\`: ${errorMeanings[code].replace('`param` names it', 'the message begins with its path')}`;
 }
 
 /** The messages surface below `msgapi`, and below each alias together with a list of models. */

@@ -12,8 +12,14 @@ const AttachmentBody = lazy(() => import('./attachment-body.tsx').then(({ Attach
 const mostOpenChars = 20_000;
 const icons: Partial<Record<AttachmentKind, IconName>> = { image: 'picture', link: 'link' };
 
+interface AttachmentListProps {
+  readonly attachments: readonly ShownAttachment[];
+  /** Of these only pictures and sound are unfolded: who sent them knows what else they hold. */
+  readonly isSent?: boolean;
+}
+
 /** Attachments as cards: what can be shown is unfolded, everything can be downloaded. */
-export function AttachmentList({ attachments }: { readonly attachments: readonly ShownAttachment[] }) {
+export function AttachmentList({ attachments, isSent = false }: AttachmentListProps) {
   const words = useWords();
   if (attachments.length === 0) return null;
   return (
@@ -21,7 +27,7 @@ export function AttachmentList({ attachments }: { readonly attachments: readonly
       {attachments.map((attachment, at) => (
         <li key={attachment.index ?? `at ${at}`}>
           <Guard instead={<p className="note">{words.brokenAttachment}</p>}>
-            <AttachmentCard attachment={attachment} />
+            <AttachmentCard {...{ attachment, isSent }} />
           </Guard>
         </li>
       ))}
@@ -29,13 +35,15 @@ export function AttachmentList({ attachments }: { readonly attachments: readonly
   );
 }
 
-function AttachmentCard({ attachment }: { readonly attachment: ShownAttachment }) {
+function AttachmentCard({ attachment, isSent }: { readonly attachment: ShownAttachment; readonly isSent: boolean }) {
   const words = useWords();
   const kind = kindOf(attachment);
   const { title, data, url, reference_url: reference } = attachment;
   const name = title || words.attachment;
   const isShown = kind !== 'file' && kind !== 'link';
-  const [isOpen, setIsOpen] = useState(isShown && (data?.length ?? 0) < mostOpenChars && kind !== 'html' && kind !== 'pdf');
+  const isMedia = kind === 'image' || kind === 'audio';
+  const isLong = kind === 'html' || kind === 'pdf' || (data?.length ?? 0) >= mostOpenChars;
+  const [isOpen, setIsOpen] = useState(isShown && (isMedia || !(isSent || isLong)));
   const head = (
     <>
       <Icon name={icons[kind] ?? 'file'} />

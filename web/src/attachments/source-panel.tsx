@@ -75,8 +75,12 @@ function Surroundings({ passage, file }: { readonly passage: string; readonly fi
   );
 }
 
+/** Within its document alone: the panel around it keeps its head in sight. */
 function bringIntoSight(mark: HTMLElement | null): void {
-  mark?.scrollIntoView({ block: 'center' });
+  const document = mark?.parentElement;
+  if (mark === null || document == null) return;
+  const [of, inside] = [mark.getBoundingClientRect(), document.getBoundingClientRect()];
+  document.scrollTop += of.top - inside.top - Math.max(0, (inside.height - of.height) / 2);
 }
 
 function isStoredText(url: string): boolean {

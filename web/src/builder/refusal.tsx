@@ -1,6 +1,6 @@
 import type { Fault } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
-import { useWords } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import type { FieldFaults } from './field-faults.ts';
 
@@ -17,7 +17,7 @@ interface RefusalProps {
 
 /** Why an application was not saved, or not found, and the way out. */
 export function Refusal({ fault, faults, isLoaded, toTrail, goTo, load, saveOver }: RefusalProps) {
-  const words = useWords();
+  const { words, language } = useLanguage();
   const builderWords = useBuilderWords();
   if (fault === undefined) return null;
   if (fault.status === 412 && isLoaded) {
@@ -59,7 +59,7 @@ export function Refusal({ fault, faults, isLoaded, toTrail, goTo, load, saveOver
   }
   return (
     <p className="trouble" role="alert">
-      {fault.message || words.unreachable} {adviceFor(fault, words)}
+      {fault.message || words.unreachable} {adviceFor(fault, { words, language })}
     </p>
   );
 }

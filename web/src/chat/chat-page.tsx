@@ -1,9 +1,11 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
+import type { Asking } from '../conversation/asking.ts';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
-import { type Conversation, shownTurns } from '../conversation/conversation.ts';
+import { branchesOf, type Conversation, shownTurns, type Turn } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
 import type { Lost } from '../page/place.ts';
+import { toKeys } from '../palette/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
@@ -46,7 +48,7 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
   const sharer = deployment === undefined ? '' : sharedBy(deployment, words);
   const turns = useMemo(() => (conversation === undefined ? [] : shownTurns(conversation)), [conversation]);
   const last = turns.at(-1);
-  const running = last?.kind === 'reply' && last.state === 'running' ? last : undefined;
+  const running = runningOf(asking, conversation, last);
   useAnnouncements(last);
 
   useEffect(() => {
@@ -84,7 +86,11 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
       {conversation !== undefined && <h1 className="heard-only">{conversation.title || words.untitled}</h1>}
       <PageHeader openMenu={openMenu}>
         <DeploymentPicker {...{ deployments, chosen: deployment, missing: deploymentId, choose }} />
-        <ChatSettingsButton settings={conversation?.settings ?? settings} change={set} />
+        <ChatSettingsButton
+          settings={conversation?.settings ?? settings}
+          takesTools={deployment?.isApplication === false}
+          change={set}
+        />
         {deployment !== undefined && <CodeButton deployment={deployment} />}
         {conversation !== undefined && (
           <>
@@ -100,9 +106,23 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
         <Notices {...{ deployment, deploymentId, lost }} isNew={conversation === undefined} />
         <Composer key={id ?? 'new'} {...{ deployment, say, draftOf: id ?? 'new' }} running={running?.id} />
+        <Hint isNew={conversation === undefined} />
       </div>
     </main>
   );
+}
+
+/** The answer that is under way, or one of those that come beside the one that is shown. */
+function runningOf(asking: Asking, conversation: Conversation | undefined, last: Turn | undefined): Turn | undefined {
+  if (last?.kind !== 'reply' || conversation === undefined) return undefined;
+  const replies = asking.isBeside(last.parent) ? (branchesOf(conversation).get(last.parent) ?? []) : [last];
+  return replies.find((reply) => reply.kind === 'reply' && reply.state === 'running');
+}
+
+/** What keys bring, where somebody is about to write for the first time. */
+function Hint({ isNew }: { readonly isNew: boolean }) {
+  const words = useWords();
+  return isNew && <p className="composer-hint soft small">{words.composerHint(toKeys('Mod K').join(' '))}</p>;
 }
 
 interface NoticesProps extends Pick<ChatPageProps, 'lost'> {

@@ -7,17 +7,18 @@ const SettingsDialog = lazyView(() => import('./chat-settings-dialog.tsx').then(
 
 interface ChatSettingsButtonProps {
   readonly settings: ChatSettings;
+  readonly takesTools: boolean;
   readonly change: (settings: ChatSettings) => void;
 }
 
 /** Opens what is set for this conversation; tells whether anything is. */
-export function ChatSettingsButton({ settings, change }: ChatSettingsButtonProps) {
+export function ChatSettingsButton({ settings, takesTools, change }: ChatSettingsButtonProps) {
   const words = useWords();
   const isMarked = isSet(settings);
   const label = isMarked ? words.chatSettingsSet : words.chatSettings;
   return (
     <DialogButton {...{ id: 'chat settings', icon: 'sliders', title: words.chatSettings, label, form: 'icon', isMarked }}>
-      {(close) => <SettingsDialog {...{ settings, change, close }} />}
+      {(close) => <SettingsDialog {...{ settings, takesTools, change, close }} />}
     </DialogButton>
   );
 }

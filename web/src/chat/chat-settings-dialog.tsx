@@ -3,12 +3,15 @@ import type { ChatSettings } from '../conversation/chat-settings.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
 import { Presets } from './presets.tsx';
+import { ToolChoice } from './tool-choice.tsx';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 import './chat-settings.css';
 
 interface ChatSettingsDialogProps {
   readonly settings: ChatSettings;
+  /** Whether the deployment takes tools of the service; applications have their own. */
+  readonly takesTools: boolean;
   readonly change: (settings: ChatSettings) => void;
   readonly close: () => void;
 }
@@ -18,10 +21,11 @@ interface Written {
   readonly instructions: string;
   readonly temperature: string;
   readonly maxTokens: string;
+  readonly addons: readonly string[];
 }
 
-/** Instructions, temperature and length of one conversation, and presets of them. */
-export function ChatSettingsDialog({ settings, change, close }: ChatSettingsDialogProps) {
+/** Instructions, temperature, length and tools of one conversation, and presets of them. */
+export function ChatSettingsDialog({ settings, takesTools, change, close }: ChatSettingsDialogProps) {
   const words = useWords();
   const { dialog, leave } = useShownDialog(close);
   const title = useId();
@@ -61,6 +65,7 @@ export function ChatSettingsDialog({ settings, change, close }: ChatSettingsDial
             onChange={({ target }) => set({ maxTokens: target.value })}
           />
         </label>
+        {takesTools && <ToolChoice chosen={written.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">
           <button type="button" className="button" onClick={() => setWritten(toWritten({}))}>
             {words.setNothing}
@@ -77,14 +82,15 @@ export function ChatSettingsDialog({ settings, change, close }: ChatSettingsDial
   );
 }
 
-function toWritten({ instructions = '', temperature, maxTokens }: ChatSettings): Written {
-  return { instructions, temperature: String(temperature ?? ''), maxTokens: String(maxTokens ?? '') };
+function toWritten({ instructions = '', temperature, maxTokens, addons = [] }: ChatSettings): Written {
+  return { instructions, temperature: String(temperature ?? ''), maxTokens: String(maxTokens ?? ''), addons };
 }
 
-function toSettings({ instructions, temperature, maxTokens }: Written): ChatSettings {
+function toSettings({ instructions, temperature, maxTokens, addons }: Written): ChatSettings {
   return {
     ...(instructions.trim() !== '' && { instructions }),
     ...(temperature !== '' && { temperature: Number(temperature) }),
     ...(maxTokens !== '' && { maxTokens: Number(maxTokens) }),
+    ...(addons.length > 0 && { addons }),
   };
 }

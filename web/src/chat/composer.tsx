@@ -1,9 +1,20 @@
-import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import {
+  type ClipboardEvent,
+  type FormEvent,
+  type KeyboardEvent,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useAway } from '../service/use-away.ts';
-import { useWords } from '../words/words.tsx';
+import { onChosen, readDictation } from '../speech/recognition.ts';
+import { useLanguage, useWords } from '../words/words.tsx';
 import { keepDraft, readDraft } from './drafts.ts';
 import { focusMessage } from './focus-message.ts';
 import type { Said } from './said.ts';
@@ -13,6 +24,8 @@ import { useFileDrop } from './use-file-drop.ts';
 import { usePromptChoice } from './use-prompt-choice.tsx';
 import { useUploads } from './use-uploads.ts';
 import './composer.css';
+
+const DictateButton = lazyView(() => import('../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
 
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
@@ -25,12 +38,14 @@ interface ComposerProps {
 
 /** Where the user writes. Files come by choosing, pasting and dropping. */
 export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
-  const words = useWords();
+  const { words, language } = useLanguage();
   const [text, setText] = useDraft(draftOf);
   const { uploads, add, remove, clear, isUploading, ready } = useUploads();
   const isOver = useFileDrop(add);
+  const canDictate = useSyncExternalStore(onChosen, readDictation) !== 'off';
+  const [dictated, setDictated] = useState(0);
   const { choice, chooseKeys } = usePromptChoice(text, setText);
-  const { addressee, ...address } = useAddressee(text, setText);
+  const { addressees, ...address } = useAddressee(text, setText);
   const isAway = useAway(usePage().service);
   const isSomething = text.trim() !== '' || ready.length > 0;
   const canSend = deployment !== undefined && running === undefined && !isUploading && !isAway && isSomething;
@@ -39,8 +54,14 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
   const send = (event?: FormEvent): void => {
     event?.preventDefault();
     if (!canSend) return;
-    say({ text: text.trim(), attachments: ready, ...(addressee && { deployment: addressee.id }) });
+    say({
+      text: text.trim(),
+      attachments: ready,
+      ...(addressees.length > 0 && { deployments: addressees.map((each) => each.id) }),
+    });
     setText('');
+    // What is still heard belongs to the message that is sent.
+    setDictated(dictated + 1);
     clear();
     address.forget();
   };
@@ -68,15 +89,22 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
             {words.dropHere}
           </p>
         )}
-        {address.chip}
+        {address.chips}
         <Uploads uploads={uploads} remove={remove} />
         <div className="composer-row">
           <FileChooser types={deployment?.attachmentTypes} add={add} />
           <textarea
             {...{ id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
-            placeholder={deployment && words.messagePlaceholder((addressee ?? deployment).name)}
+            placeholder={
+              deployment && words.messagePlaceholder(toNames(addressees.length > 0 ? addressees : [deployment], language))
+            }
             onChange={({ target }) => setText(target.value)}
           />
+          {canDictate && (
+            <Suspense fallback={null}>
+              <DictateButton key={dictated} {...{ text, setText }} />
+            </Suspense>
+          )}
           <SendButton {...{ running, canSend, isAway }} />
         </div>
       </form>
@@ -115,6 +143,10 @@ interface SendButtonProps {
   readonly running: string | undefined;
   readonly canSend: boolean;
   readonly isAway: boolean;
+}
+
+function toNames(deployments: readonly Deployment[], language: string): string {
+  return new Intl.ListFormat(language).format(deployments.map(({ name }) => name));
 }
 
 /** Sends; while an answer comes, stops it. */

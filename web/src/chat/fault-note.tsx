@@ -7,12 +7,14 @@ import type { ConsentForm } from '../service/consents.ts';
 import type { Fault } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
 import { saidOfAnswer } from '../words/fault-words.ts';
-import { useWords } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { ConsentAsk } from './consent-ask.tsx';
 import './notes.css';
 
 interface FaultNoteProps {
   readonly fault: Fault;
+  /** When it came. */
+  readonly atMs: number | undefined;
   readonly deployment: string;
   readonly conversationId: string;
   /** Asks the same once more. */
@@ -20,8 +22,8 @@ interface FaultNoteProps {
 }
 
 /** What went wrong in words, and what helps. */
-export function FaultNote({ fault, deployment, conversationId, again }: FaultNoteProps) {
-  const words = useWords();
+export function FaultNote({ fault, atMs, deployment, conversationId, again }: FaultNoteProps) {
+  const { words, language } = useLanguage();
   const { signOut } = usePage();
   const name = useNameOf()(deployment);
   const form = useMemo(() => toForm(fault, deployment), [fault, deployment]);
@@ -34,7 +36,7 @@ export function FaultNote({ fault, deployment, conversationId, again }: FaultNot
           {fault.code === 'consent_required' ? words.consentMissing(name) : saidOfAnswer(fault, words)}
         </p>
         {form === undefined ? (
-          <p>{adviceFor(fault, words)}</p>
+          <p>{adviceFor(fault, { words, language, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (
           <ConsentAsk {...{ deployment, form, goOn: again }} conversation={conversationId} />
         )}

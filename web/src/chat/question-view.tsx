@@ -42,7 +42,7 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
           </p>
         )}
         {text !== '' && <p className="question-text">{text}</p>}
-        <AttachmentList attachments={attachments} />
+        <AttachmentList attachments={attachments} isSent />
       </div>
       <div className="actions">
         <BranchSwitch {...{ conversationId, branches }} turnId={question.id} />

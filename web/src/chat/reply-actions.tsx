@@ -24,19 +24,22 @@ export function ReplyActions({ reply, branches, conversationId, isBeside, setIsB
   const words = useWords();
   const { asking, isTest } = usePage();
   const retry = (): void => void asking.answer(conversationId, reply.parent, { behind: reply });
+  const toggle = branches.length > 1 && (
+    <button
+      {...{ type: 'button', className: 'icon-button', 'aria-pressed': isBeside }}
+      aria-label={words.sideBySide}
+      title={words.sideBySide}
+      onClick={() => setIsBeside(!isBeside)}
+    >
+      <Icon name="columns" />
+    </button>
+  );
+  // What else there is would be done with the one that stands last, as if it were chosen.
+  if (isBeside) return <div className="actions">{toggle}</div>;
   return (
     <div className="actions">
       <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />
-      {branches.length > 1 && (
-        <button
-          {...{ type: 'button', className: 'icon-button', 'aria-pressed': isBeside }}
-          aria-label={words.sideBySide}
-          title={words.sideBySide}
-          onClick={() => setIsBeside(!isBeside)}
-        >
-          <Icon name="columns" />
-        </button>
-      )}
+      {toggle}
       {reply.text !== '' && <CopyButton text={() => reply.text} />}
       {reply.text !== '' && <ReadAloudButton text={reply.text} />}
       <RetryButton hasFallenShort={reply.state !== 'done' || hasRefusedStage(reply)} retry={retry} />
@@ -52,16 +55,18 @@ function AskAnother({ reply, conversationId }: Pick<ReplyActionsProps, 'reply' |
   const words = useWords();
   const { asking, deployments } = usePage();
   const [isOpen, setIsOpen] = useState(false);
+  // Where somebody failed, another one is a way on.
+  const isNamed = reply.state === 'failed';
   if (deployments.length < 2) return null;
   return (
     <>
       <button
-        {...{ type: 'button', className: 'icon-button', 'aria-haspopup': 'dialog' }}
-        aria-label={words.retryWith}
-        title={words.retryWith}
+        {...{ type: 'button', 'aria-haspopup': 'dialog', title: words.retryWith }}
+        {...(isNamed ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': words.retryWith })}
         onClick={() => setIsOpen(true)}
       >
         <Icon name="swap" />
+        {isNamed && words.retryWith}
       </button>
       {isOpen && (
         <DeploymentDialog

@@ -8,6 +8,7 @@ import { Guard } from '../parts/guard.tsx';
 import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
+import { hasRefusedStage, withoutConsentPath } from './consent-refusal.ts';
 import { DeploymentIcon } from './deployment-icon.tsx';
 import { StageList } from './stage-list.tsx';
 import { Thoughts } from './thoughts.tsx';
@@ -31,7 +32,8 @@ export function ReplyName({ reply }: { readonly reply: Reply }) {
 
 /** What an answer says and brings: steps, thoughts, text, attachments, and how it ended. */
 export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly isLate: boolean }) {
-  const { text, custom, state, thoughts, stageTimes } = reply;
+  const { custom, state, thoughts, stageTimes } = reply;
+  const text = hasRefusedStage(reply) ? withoutConsentPath(reply.text) : reply.text;
   const isRunning = state === 'running';
   const { cited, others, shown, show, sources } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
@@ -49,7 +51,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
           </Suspense>
         </Guard>
       )}
-      {isRunning && text === '' && <Waiting />}
+      {isRunning && text === '' && <Waiting replyId={reply.id} />}
       {cited.length > 0 && <SourceRow {...{ cited, shown, show }} />}
       {shown !== undefined && (
         <LaterDialog close={() => show(undefined)}>

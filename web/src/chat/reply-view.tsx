@@ -1,13 +1,15 @@
 import { Suspense, useState } from 'react';
 import type { Question, Reply } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
+import { Guard } from '../parts/guard.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
-import { ControlList } from './control-list.tsx';
+import { useWords } from '../words/words.tsx';
 import { FaultNote } from './fault-note.tsx';
 import { ReplyActions } from './reply-actions.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import type { Said } from './said.ts';
 
+const ControlList = lazyView(() => import('./control-list.tsx').then(({ ControlList: view }) => view));
 const SideBySide = lazyView(() => import('./side-by-side.tsx').then(({ SideBySide: view }) => view));
 
 interface ReplyViewProps {
@@ -22,15 +24,20 @@ interface ReplyViewProps {
 /** An answer with everything that came with it, or its versions side by side. */
 export function ReplyView({ reply, branches, conversationId, answered, say, isLate }: ReplyViewProps) {
   const { custom, state } = reply;
+  const words = useWords();
   const { deployments, asking } = usePage();
-  const [isBeside, setIsBeside] = useState(false);
+  const [isBeside, setIsBeside] = useState(() => asking.isBeside(reply.parent));
+  const setBeside = (next: boolean): void => {
+    if (!next) asking.chooseOne(reply.parent);
+    setIsBeside(next);
+  };
   const name = deployments.find(({ id }) => id === reply.deployment)?.name ?? reply.deployment;
   const isRunning = state === 'running';
   return (
     <article className="reply" aria-label={name} aria-busy={isRunning}>
       {isBeside ? (
         <Suspense fallback={<ReplyBody {...{ reply, isLate }} />}>
-          <SideBySide {...{ conversationId, branches }} close={() => setIsBeside(false)} />
+          <SideBySide {...{ conversationId, branches }} close={() => setBeside(false)} />
         </Suspense>
       ) : (
         <>
@@ -39,15 +46,19 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
         </>
       )}
       {Array.isArray(custom.controls) && !isRunning && (
-        <ControlList {...{ controls: custom.controls, answered, say }} key={reply.id} />
+        <Guard instead={<p className="note">{words.partMissing}</p>}>
+          <Suspense fallback={null}>
+            <ControlList {...{ controls: custom.controls, answered, say }} key={reply.id} />
+          </Suspense>
+        </Guard>
       )}
       {reply.fault !== undefined && (
         <FaultNote
-          {...{ fault: reply.fault, deployment: reply.deployment, conversationId }}
+          {...{ fault: reply.fault, atMs: reply.endedAtMs, deployment: reply.deployment, conversationId }}
           again={() => void asking.answer(conversationId, reply.parent)}
         />
       )}
-      {!isRunning && <ReplyActions {...{ reply, branches, conversationId, isBeside, setIsBeside }} />}
+      {!isRunning && <ReplyActions {...{ reply, branches, conversationId, isBeside }} setIsBeside={setBeside} />}
     </article>
   );
 }

@@ -7,6 +7,6 @@ export interface Said {
   readonly control?: CompletedControl;
   /** What was filled in, in the words of its form. */
   readonly filled?: readonly string[];
-  /** Who is asked this once, in place of whom the conversation is with. */
-  readonly deployment?: string;
+  /** Who are asked this once, in place of whom the conversation is with. */
+  readonly deployments?: readonly string[];
 }

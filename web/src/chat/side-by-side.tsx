@@ -1,6 +1,7 @@
 import { type Reply, showing } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
 import { useWords } from '../words/words.tsx';
+import { focusMessage } from './focus-message.ts';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import { UsageLine } from './usage-line.tsx';
 import './side-by-side.css';
@@ -24,6 +25,7 @@ export function SideBySide({ conversationId, branches, close }: SideBySideProps)
   const choose = (reply: Reply): void => {
     library.change(conversationId, (now) => showing(now, reply));
     close();
+    focusMessage();
   };
   return (
     <ul className="side-by-side" aria-label={words.sideBySide}>

@@ -8,7 +8,7 @@ const PromptChoice = lazyView(() => import('../prompts/prompt-choice.tsx').then(
 
 const slash = /^\/([^\n]{0,60})$/;
 
-/** The prompts behind a slash at the begin of a message, and the places of a prompt to fill in, which Tab leads to. */
+/** The prompts behind a slash at the beginning of a message, and the places of a prompt to fill in, which Tab leads to. */
 export function usePromptChoice(text: string, setText: (text: string) => void) {
   const keys = useRef<ChoiceKeys>(null);
   const [isClosed, setIsClosed] = useState(false);

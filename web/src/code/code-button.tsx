@@ -9,7 +9,7 @@ const CodeDialog = lazyView(() => import('./code-dialog.tsx').then(({ CodeDialog
 export function CodeButton({ deployment }: { readonly deployment: Deployment }) {
   const words = useWords();
   return (
-    <DialogButton {...{ id: 'code', icon: 'code', title: words.useFromCode, form: 'icon' }}>
+    <DialogButton {...{ id: 'code', icon: 'code', title: words.useFromCode, form: 'icon', isWideOnly: true }}>
       {(close) => <CodeDialog {...{ deployment, close }} />}
     </DialogButton>
   );

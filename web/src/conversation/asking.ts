@@ -1,6 +1,6 @@
 import { faultOf } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
-import { streamReply } from '../service/stream-reply.ts';
+import { askPatiently, type Retry } from './ask-patiently.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
 import { type Question, type Reply, turnsUpTo, withReply, withTurn } from './conversation.ts';
 import type { Library } from './library.ts';
@@ -18,7 +18,10 @@ export interface AskingParts {
   readonly nextFrame: (act: () => void) => void;
 }
 
-type Asked = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & Pick<AnswerOptions, 'deployment'>;
+type Asked = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & {
+  /** Who are asked in place of whom the conversation is with; the answers of several stand side by side. */
+  readonly deployments?: readonly string[];
+};
 
 export interface AnswerOptions {
   /** An earlier answer: if it failed and can be gone on with, the new one goes on behind what it has done. */
@@ -27,23 +30,36 @@ export interface AnswerOptions {
   readonly deployment?: string;
 }
 
+interface Running {
+  readonly conversationId: string;
+  readonly questionId: string;
+  readonly leaving: AbortController;
+}
+
 type Hearer = (conversationId: string, reply: Reply) => void;
 
 /** Asks deployments and brings their answers into the library; any number at once. */
 export class Asking {
   readonly #parts: AskingParts;
-  readonly #running = new Map<string, { readonly conversationId: string; readonly leaving: AbortController }>();
+  readonly #running = new Map<string, Running>();
+  /** Ids of questions whose answers stand side by side. */
+  readonly #beside = new Set<string>();
   readonly #hearers = new Set<Hearer>();
+  /** By id of the reply. */
+  readonly #retries = new Map<string, Retry>();
+  readonly #retryHearers = new Set<() => void>();
 
   constructor(parts: AskingParts) {
     this.#parts = parts;
   }
 
   /** Adds a question to a conversation that is open, and has it answered. */
-  ask(conversationId: string, { deployment, ...asked }: Asked): Promise<void> {
+  async ask(conversationId: string, { deployments = [], ...asked }: Asked): Promise<void> {
     const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...asked };
+    if (deployments.length > 1) this.#beside.add(question.id);
     this.#parts.library.change(conversationId, (conversation) => withTurn(conversation, question));
-    return this.answer(conversationId, question.id, deployment === undefined ? {} : { deployment });
+    const whom = deployments.length === 0 ? [{}] : deployments.map((deployment) => ({ deployment }));
+    await Promise.all(whom.map((options) => this.answer(conversationId, question.id, options)));
   }
 
   /** Has a question answered, once more where it was before. */
@@ -56,12 +72,13 @@ export class Asking {
       ...{ deployment: deployment ?? conversation.deployment, text: '', custom: {}, stageTimes: {} },
     };
     const leaving = new AbortController();
-    this.#running.set(start.id, { conversationId, leaving });
+    this.#running.set(start.id, { conversationId, questionId, leaving });
     library.put(withTurn(conversation, start), 'now');
     const failed = behind?.state === 'failed' && behind.custom.state !== undefined ? behind : undefined;
     const fold = new ReplyFold(start, failed);
     const end = (last: Partial<Reply>): void => {
       this.#running.delete(start.id);
+      this.#noteRetry(start.id, undefined);
       const reply: Reply = { ...fold.reply(), endedAtMs: Date.now(), ...last };
       library.change(conversationId, (now) => withReply(now, reply), 'now');
       for (const hear of this.#hearers) hear(conversationId, reply);
@@ -75,7 +92,8 @@ export class Asking {
       const messages = withInstructions(toMessages(failed === undefined ? turns : [...turns, failed]), settings);
       const ask = { deployment: start.deployment, messages, headers, fields: toSettingFields(settings) };
       const { signal } = leaving;
-      for await (const chunk of streamReply(service, { ...ask, signal })) {
+      const tell = (retry: Retry | undefined): void => this.#noteRetry(start.id, retry);
+      for await (const chunk of askPatiently(service, { ...ask, signal }, tell)) {
         fold.add(chunk, Date.now());
         draw();
       }
@@ -92,6 +110,23 @@ export class Asking {
     return () => this.#hearers.delete(hearer);
   }
 
+  /** What an answer waits for, if it was refused for now. */
+  retryOf(replyId: string): Retry | undefined {
+    return this.#retries.get(replyId);
+  }
+
+  /** Calls back whenever `retryOf` has changed, until what is returned is called. */
+  readonly hearRetries = (hearer: () => void): (() => void) => {
+    this.#retryHearers.add(hearer);
+    return () => this.#retryHearers.delete(hearer);
+  };
+
+  #noteRetry(replyId: string, retry: Retry | undefined): void {
+    if (retry === undefined) this.#retries.delete(replyId);
+    else this.#retries.set(replyId, retry);
+    for (const hear of this.#retryHearers) hear();
+  }
+
   /** Whether an answer is under way in this conversation. */
   isAnswering(conversationId: string): boolean {
     return [...this.#running.values()].some((running) => running.conversationId === conversationId);
@@ -102,8 +137,20 @@ export class Asking {
     return this.#running.size > 0;
   }
 
+  /** Whether several were asked a question at once, and none of them was chosen yet. */
+  isBeside(questionId: string): boolean {
+    return this.#beside.has(questionId);
+  }
+
+  /** One of those who were asked at once was chosen. */
+  chooseOne(questionId: string): void {
+    this.#beside.delete(questionId);
+  }
+
+  /** Stops an answer, and those that come beside it. */
   stop(replyId: string): void {
-    this.#running.get(replyId)?.leaving.abort();
+    const { questionId } = this.#running.get(replyId) ?? {};
+    for (const running of this.#running.values()) if (running.questionId === questionId) running.leaving.abort();
   }
 
   stopAll(): void {

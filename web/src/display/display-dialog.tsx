@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import { NoticeChoice } from '../notifications/notice-choice.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
+import { DictationSection } from '../speech/dictation-section.tsx';
 import { useWords } from '../words/words.tsx';
 import { contrasts, type Display, densities, keepDisplay, motions, readDisplay, textSizes } from './display.ts';
 import { useDisplayWords } from './display-words.ts';
@@ -48,6 +49,7 @@ export function DisplayDialog({ close }: { readonly close: () => void }) {
         options={motions.map((each) => [each, words.motions[each]])}
       />
       <NoticeChoice />
+      <DictationSection />
       <div className="row end">
         <button type="button" className="button primary" onClick={leave}>
           {common.close}

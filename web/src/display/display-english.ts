@@ -13,6 +13,16 @@ export const displayEnglish = {
   noticesOn: 'Notify me',
   noticesWhen: 'Only while you look at something else.',
   noticesRefused: 'The browser does not allow notifications of this page. Allow them in its settings for this site.',
+  dictation: 'Dictation',
+  dictationOff: 'Off',
+  dictationMachine: 'On this machine',
+  dictationMaker: 'By the browser’s maker too',
+  dictationMeans: {
+    off: 'Messages are typed.',
+    machine: 'There is a microphone beside the message if your browser turns speech into text by itself.',
+    maker:
+      'Where your browser cannot do it by itself, what you say is sent to its maker, who turns it into text. Do not dictate what they may not hear.',
+  },
 };
 
 export type DisplayWords = typeof displayEnglish;

@@ -14,4 +14,14 @@ export const displayFrench: DisplayWords = {
   noticesOn: 'Me prévenir',
   noticesWhen: 'Seulement lorsque vous regardez autre chose.',
   noticesRefused: 'Le navigateur n’autorise pas les notifications de cette page. Autorisez-les dans ses paramètres pour ce site.',
+  dictation: 'Dictée',
+  dictationOff: 'Désactivée',
+  dictationMachine: 'Sur cet appareil',
+  dictationMaker: 'Aussi chez l’éditeur du navigateur',
+  dictationMeans: {
+    off: 'Les messages se tapent au clavier.',
+    machine: 'Un micro se trouve à côté du message si votre navigateur transforme lui-même la parole en texte.',
+    maker:
+      'Là où votre navigateur n’y arrive pas seul, ce que vous dites est envoyé à son éditeur, qui le transforme en texte. Ne dictez rien qu’il ne doive entendre.',
+  },
 };

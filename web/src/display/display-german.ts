@@ -14,4 +14,14 @@ export const displayGerman: DisplayWords = {
   noticesOn: 'Mitteilen',
   noticesWhen: 'Nur wenn du gerade etwas anderes ansiehst.',
   noticesRefused: 'Der Browser lässt Mitteilungen dieser Seite nicht zu. Erlaube sie in seinen Einstellungen für diese Website.',
+  dictation: 'Diktat',
+  dictationOff: 'Aus',
+  dictationMachine: 'Auf diesem Gerät',
+  dictationMaker: 'Auch beim Hersteller des Browsers',
+  dictationMeans: {
+    off: 'Nachrichten werden getippt.',
+    machine: 'Neben der Nachricht steht ein Mikrofon, wenn dein Browser Sprache selbst in Text wandelt.',
+    maker:
+      'Wo dein Browser es nicht selbst kann, geht das Gesagte an seinen Hersteller, der es in Text wandelt. Diktiere nicht, was er nicht hören darf.',
+  },
 };

@@ -14,4 +14,14 @@ export const displaySpanish: DisplayWords = {
   noticesOn: 'Avisarme',
   noticesWhen: 'Solo mientras miras otra cosa.',
   noticesRefused: 'El navegador no permite los avisos de esta página. Permítelos en su configuración de este sitio.',
+  dictation: 'Dictado',
+  dictationOff: 'Desactivado',
+  dictationMachine: 'En este equipo',
+  dictationMaker: 'También por el fabricante del navegador',
+  dictationMeans: {
+    off: 'Los mensajes se escriben.',
+    machine: 'Junto al mensaje hay un micrófono si tu navegador convierte la voz en texto por sí mismo.',
+    maker:
+      'Donde tu navegador no puede hacerlo por sí mismo, lo que dices se envía a su fabricante, que lo convierte en texto. No dictes lo que no deba oír.',
+  },
 };

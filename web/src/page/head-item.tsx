@@ -1,11 +1,14 @@
 import { type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Head } from '../conversation/database.ts';
+import { LaterDialog } from '../parts/later-dialog.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { type HeadAct, HeadMenu } from './head-menu.tsx';
 import { usePage } from './page.tsx';
 import { toHash } from './place.ts';
-import { TagsDialog } from './tags-dialog.tsx';
 import { useArranging } from './use-arranging.ts';
+
+const TagsDialog = lazyView(() => import('./tags-dialog.tsx').then(({ TagsDialog: view }) => view));
 
 /** One conversation of the list: the way to it, what is going on in it, and what can be done with it. */
 export function HeadItem({ head }: { readonly head: Head }) {
@@ -59,7 +62,11 @@ export function HeadItem({ head }: { readonly head: Head }) {
         />
       )}
       <HeadMenu {...{ head, title }} choose={(chosen) => (chosen === 'delete' ? remove() : setAct(chosen))} />
-      {act === 'tag' && <TagsDialog {...{ head, title }} close={() => setAct(undefined)} />}
+      {act === 'tag' && (
+        <LaterDialog close={() => setAct(undefined)}>
+          <TagsDialog {...{ head, title }} close={() => setAct(undefined)} />
+        </LaterDialog>
+      )}
     </li>
   );
 }

@@ -1,4 +1,4 @@
-import { useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
@@ -33,6 +33,13 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
   const heads = onShelf(useFoundHeads(query), shelf, asked !== '');
   const panel = useRef<HTMLElement>(null);
   const search = useId();
+  useListedPlace({
+    isListed: place.at !== 'conversation' || heads.some(({ id }) => id === place.id),
+    unfilter: () => {
+      setQuery('');
+      setShelf('all');
+    },
+  });
   useModalPanel({ panel, isOpen: isMenuOpen, close: closeMenu, otherwise: '.page-header button' });
   return (
     <>
@@ -111,6 +118,16 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
       </nav>
     </>
   );
+}
+
+/** Whoever begins a conversation, or opens one from elsewhere, finds it in the list: what kept it out is taken back. */
+function useListedPlace({ isListed, unfilter }: { readonly isListed: boolean; readonly unfilter: () => void }): void {
+  const { place } = usePage();
+  const to = place.at === 'conversation' ? place.id : place.at;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each place, not for each letter that is searched for
+  useEffect(() => {
+    if (to === 'new' || !isListed) unfilter();
+  }, [to]);
 }
 
 interface PageLinkProps {

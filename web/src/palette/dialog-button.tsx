@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { LaterDialog } from '../parts/later-dialog.tsx';
 import { useCommands } from './use-commands.ts';
@@ -13,18 +14,29 @@ interface DialogButtonProps {
   /** A `line` of a menu has its words beside the icon. */
   readonly form: 'icon' | 'line';
   readonly isMarked?: boolean;
+  /** In a narrow window the palette alone opens it. */
+  readonly isWideOnly?: boolean;
   /** The dialog, loaded when it is opened. */
   readonly children: (close: () => void) => ReactNode;
 }
 
 /** Opens a dialog, as a command of the palette does. */
-export function DialogButton({ id, icon, title, label = title, form, isMarked = false, children }: DialogButtonProps) {
+export function DialogButton({
+  id,
+  icon,
+  title,
+  label = title,
+  form,
+  isMarked = false,
+  isWideOnly = false,
+  children,
+}: DialogButtonProps) {
   const [isOpen, setIsOpen] = useState(false);
   const open = (): void => setIsOpen(true);
   const close = (): void => setIsOpen(false);
   useCommands(() => [{ id, title, kind: 'action', icon, run: open }]);
   const isLine = form === 'line';
-  const className = isLine ? 'quiet-link' : isMarked ? 'icon-button marked' : 'icon-button';
+  const className = isLine ? 'quiet-link' : `icon-button${isMarked ? ' marked' : ''}${isWideOnly ? ' wide-only' : ''}`;
   return (
     <>
       <button
@@ -34,7 +46,8 @@ export function DialogButton({ id, icon, title, label = title, form, isMarked = 
         <Icon name={icon} />
         {isLine && label}
       </button>
-      {isOpen && <LaterDialog close={close}>{children(close)}</LaterDialog>}
+      {/* Not inside a menu that may be folded, or a drawer that is shut: nothing of it would be seen. */}
+      {isOpen && createPortal(<LaterDialog close={close}>{children(close)}</LaterDialog>, document.body)}
     </>
   );
 }

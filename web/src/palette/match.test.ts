@@ -12,6 +12,10 @@ it('What begins with the words comes before what has them within, and that befor
   expect(titles('us', ...all)).toEqual(['Usual limits', 'The use of it', 'Big use of letters', 'My reusable lists']);
 });
 
+it('A whole word comes before the beginning of a longer one', () => {
+  expect(titles('share', 'Shared links', 'Share by a link')).toEqual(['Share by a link', 'Shared links']);
+});
+
 it('Letters that were left out, and accents, do not matter', () => {
   expect(titles('nwcv', 'New conversation', 'Now')).toEqual(['New conversation']);
   expect(titles('resume', 'Résumé of the year')).toEqual(['Résumé of the year']);

@@ -24,8 +24,10 @@ export function best<Item extends { readonly title: string }>(items: readonly It
 
 function fitOf(text: string, word: string): number {
   const at = text.indexOf(word);
-  if (at === 0) return 8;
-  if (at > 0) return text.split(/[^\p{L}\p{N}]+/u).some((each) => each.startsWith(word)) ? 6 : 3;
+  const words = text.split(/[^\p{L}\p{N}]+/u);
+  const whole = words.includes(word) ? 1 : 0;
+  if (at === 0) return 8 + whole;
+  if (at > 0) return words.some((each) => each.startsWith(word)) ? 6 + whole : 3;
   return hasLettersOf(text, word) ? 1 : 0;
 }
 

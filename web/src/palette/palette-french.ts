@@ -26,6 +26,7 @@ export const paletteFrench: PaletteWords = {
   line: 'Commencer une nouvelle ligne',
   editLast: 'Modifier votre dernière question, dans un message vide',
   prompts: 'Utiliser un de vos prompts, au début d’un message',
+  others: 'Interroger une fois quelqu’un d’autre, ou plusieurs, au début d’un message',
   neighbours: 'Élément précédent ou suivant',
   ends: 'Premier ou dernier élément',
   open: 'Ouvrir',

@@ -23,6 +23,7 @@ export const paletteGerman: PaletteWords = {
   line: 'Eine neue Zeile beginnen',
   editLast: 'Die letzte Frage ändern, wenn die Nachricht leer ist',
   prompts: 'Einen deiner Prompts verwenden, am Anfang einer Nachricht',
+  others: 'Einmal jemand anderen oder mehrere fragen, am Anfang einer Nachricht',
   neighbours: 'Zum Eintrag davor oder dahinter',
   ends: 'Zum ersten oder letzten',
   open: 'Öffnen',

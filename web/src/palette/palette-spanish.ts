@@ -26,6 +26,7 @@ export const paletteSpanish: PaletteWords = {
   line: 'Empezar una línea nueva',
   editLast: 'Cambiar tu última pregunta, con el mensaje vacío',
   prompts: 'Usar uno de tus prompts, al principio de un mensaje',
+  others: 'Preguntar una vez a otro, o a varios, al principio de un mensaje',
   neighbours: 'Elemento anterior o siguiente',
   ends: 'Primer o último elemento',
   open: 'Abrir',

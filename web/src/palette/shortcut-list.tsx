@@ -28,6 +28,7 @@ const groups: readonly (readonly [Saying, readonly Shortcut[]])[] = [
       ['line', 'Shift Enter'],
       ['editLast', '↑'],
       ['prompts', '/'],
+      ['others', '@'],
     ],
   ],
   [

@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { QuestionDialog } from './question-dialog.tsx';
 
 interface Question {
@@ -22,5 +23,7 @@ export function useQuestion(): {
     asked?.settle(false);
     setAsked(undefined);
   };
-  return { ask, dialog: asked && <QuestionDialog {...asked} act={() => asked.settle(true)} close={close} /> };
+  const act = (): void => asked?.settle(true);
+  // Not inside a menu that may be folded, or a drawer that is shut: nothing of it would be seen.
+  return { ask, dialog: asked && createPortal(<QuestionDialog {...asked} {...{ act, close }} />, document.body) };
 }

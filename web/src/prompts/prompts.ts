@@ -58,9 +58,10 @@ function isMissing(thrown: unknown): boolean {
   return faultOf(thrown).status === 404;
 }
 
-function toSettings({ temperature, maxTokens }: Readonly<Record<string, unknown>>): Omit<ChatSettings, 'instructions'> {
+function toSettings({ temperature, maxTokens, addons }: Readonly<Record<string, unknown>>): Omit<ChatSettings, 'instructions'> {
   return {
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof maxTokens === 'number' && { maxTokens }),
+    ...(Array.isArray(addons) && { addons: addons.filter((each) => typeof each === 'string') }),
   };
 }

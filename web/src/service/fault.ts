@@ -9,6 +9,8 @@ export interface Fault {
   readonly code: string;
   /** As the service said it; '' where it said nothing. */
   readonly message: string;
+  /** What the one who failed would have people told. */
+  readonly displayMessage?: string;
   /** JSON path of the field at fault. */
   readonly param?: string;
   readonly retryAfterSeconds?: number;
@@ -33,10 +35,12 @@ export function toFault(body: unknown, status: number): Fault {
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   const param = text(error.param);
+  const displayMessage = text(error.display_message);
   return {
     status,
     code: text(error.code) || `status_${status}`,
     message: text(error.message),
+    ...(displayMessage !== '' && { displayMessage }),
     ...(param !== '' && { param }),
     ...(isJsonObject(error.consent) && { consent: { deployment: text(error.deployment), form: toForm(error.consent) } }),
   };

@@ -12,7 +12,7 @@ export function ShareButton({ conversation }: { readonly conversation?: string }
   if (!sharesChats) return null;
   const title = conversation === undefined ? words.sharedLinks : words.share;
   return (
-    <DialogButton {...{ id: title, icon: 'link', title, form: conversation === undefined ? 'line' : 'icon' }}>
+    <DialogButton {...{ id: title, icon: 'share', title, form: conversation === undefined ? 'line' : 'icon' }}>
       {(close) => <ShareDialog {...{ conversation, close }} />}
     </DialogButton>
   );

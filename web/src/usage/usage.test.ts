@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { untilInWords } from '../words/until-in-words.ts';
 import { daysOf, lastDays } from './days.ts';
-import { untilInWords } from './in-words.ts';
 import { niceStep, toMoney } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
 import { toCsv } from './to-csv.ts';

@@ -33,6 +33,8 @@ const everywhere: WordByCode = {
 /** Where a model answers, these can mean it alone. */
 const ofAnswers: WordByCode = {
   ...everywhere,
+  unknown_addon: 'saidToolGone',
+  control_not_offered: 'saidNotThere',
   upstream_rate_limited: 'saidBusy',
   upstream_unavailable: 'saidAway',
   upstream_failed: 'saidFailed',
@@ -42,17 +44,29 @@ const ofAnswers: WordByCode = {
 };
 
 /** What happened, in plain words where there are any for it; else as the service said it. */
-export function saidOf(fault: Pick<Fault, 'code' | 'message'>, words: Words): string {
-  return toWords(fault, words, everywhere);
+export function saidOf({ code, message }: Pick<Fault, 'code' | 'message'>, words: Words): string {
+  return wordOf(code, words, everywhere) ?? (message || `${words.faultTitle} (${code}).`);
 }
 
-/** `saidOf` of a fault that came instead of an answer, or ended it. */
-export function saidOfAnswer(fault: Pick<Fault, 'code' | 'message'>, words: Words): string {
-  return toWords(fault, words, ofAnswers);
+/**
+ * What happened instead of an answer, or ended it: as the one who failed would have people told, else in plain words by the code
+ * or, for codes of upstreams that nobody here knows, by the status. What the service said stands among the details.
+ */
+export function saidOfAnswer(fault: Pick<Fault, 'status' | 'code' | 'displayMessage'>, words: Words): string {
+  const { status, code, displayMessage } = fault;
+  return displayMessage ?? wordOf(code, words, ofAnswers) ?? words[byStatus(status)];
 }
 
-function toWords({ code, message }: Pick<Fault, 'code' | 'message'>, words: Words, wordFor: WordByCode): string {
+function byStatus(status: number): 'saidSignedOut' | 'saidClosed' | 'saidGone' | 'saidBusy' | 'saidRefused' | 'saidFailed' {
+  if (status === 401) return 'saidSignedOut';
+  if (status === 403) return 'saidClosed';
+  if (status === 404) return 'saidGone';
+  if (status === 429) return 'saidBusy';
+  return status >= 400 && status < 500 ? 'saidRefused' : 'saidFailed';
+}
+
+function wordOf(code: string, words: Words, wordFor: WordByCode): string | undefined {
   const word = Object.hasOwn(wordFor, code) ? wordFor[code] : undefined;
   const said = word && words[word];
-  return typeof said === 'string' ? said : message || `${words.faultTitle} (${code}).`;
+  return typeof said === 'string' ? said : undefined;
 }

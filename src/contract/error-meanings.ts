@@ -1,0 +1,58 @@
+import type { ErrorCode, HttpRefusal } from './errors.ts';
+
+/** By code, when it happens and what helps; docs/errors.md is generated from it. Apart from the codes, which the page has too. */
+export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
+  invalid_request: 'A field of the request is missing, of the wrong type or out of bounds; `param` names it.',
+  invalid_json: 'The body is not JSON text, or is nested too deeply.',
+  invalid_api_version:
+    'The API version of the path is no calendar date `YYYY-MM-DD`, optionally with `-preview`, or that of the query has something else in it than letters, digits, `.`, `-` and `_`.',
+  ambiguous_credentials:
+    '`Api-Key` and `Authorization` carry different credentials, or one of them comes twice and differs; send one, once.',
+  control_not_offered:
+    'The completed control was not offered by the last reply, or its value does not follow the schema of that control.',
+  call_depth_exceeded: 'The chain of applications calling each other is too deep, or comes back to one deployment too often.',
+  unknown_addon: 'The addon is not configured; names are listed under `addons` of the configuration.',
+  invalid_encrypted_content:
+    'What was sealed for the next turn was changed, was given to another user, or comes from another kind of model.',
+  previous_response_not_found: '`previous_response_id` names a response that is not stored, is deleted, or is of another user.',
+  conversation_not_found: '`conversation` names a conversation that is not stored, is deleted, or is of another user.',
+  context_length_exceeded: 'The input is longer than the model takes; `truncation: "auto"` drops the oldest of it.',
+  operation_not_supported: 'The deployment exists but cannot do this, such as embeddings of a chat model.',
+  missing_credentials: 'Neither `Api-Key` nor `Authorization: Bearer` was sent.',
+  invalid_api_key: 'The key is not known, or the call it was made for has ended.',
+  invalid_token: 'The bearer token is malformed, expired, or not of a configured identity provider.',
+  access_denied: 'The deployment or resource exists, but not for the roles of this caller.',
+  consent_required: 'The user has not accepted the consent form of the application that started the chain; the message names it.',
+  deployment_not_found:
+    'No deployment has this id. Where `model` of the body names it the code is `model_not_found`, on paths of the Azure form `DeploymentNotFound`.',
+  file_not_found: 'No stored file, prompt, conversation or folder has this path.',
+  response_not_found: 'No stored response, conversation or item of the caller has this id.',
+  share_not_found: 'Nothing is shared by this link: it was revoked, has expired, or what it showed was deleted.',
+  evaluation_not_found: 'No case or evaluation of the caller has this id.',
+  route_not_found: 'Nothing is served at this path; /docs lists what is.',
+  method_not_allowed: 'The path exists with other methods; `Allow` lists them.',
+  conversation_locked: 'Another response is being answered on the conversation; try again when it has ended.',
+  consent_outdated: 'The form sent is not the form of today; get it anew.',
+  precondition_failed: 'The resource was changed in the meantime, or exists already.',
+  payload_too_large: 'The body is larger than `security.maxBodyBytes`, or a file than a file or bucket may be.',
+  unsupported_media_type: 'The body must be sent as `Content-Type: application/json`, without a content encoding.',
+  token_limit_exceeded: 'The tokens of a window are used up; the message says which and when it resets.',
+  request_limit_exceeded: 'The requests of a window are used up; the message says which and when it resets.',
+  cost_limit_exceeded: 'The money of a window is used up; the message says which and when it resets.',
+  upstream_rate_limited: 'Every upstream of the deployment refuses for its own rate limit.',
+  internal_error: 'A fault of Parley itself; the log has it under the request id.',
+  upstream_failed: 'The upstream failed, refused the configured credentials, or broke off its answer.',
+  overloaded:
+    'Too much is under way, or something the answer needs cannot be used: a store, an identity provider; try again later.',
+  upstream_unavailable: 'No upstream of the deployment can be reached; try again later.',
+  shutting_down: 'This node is stopping; try again, another one will answer.',
+};
+
+/** When `invalid_request` has another status than its own, since HTTP has one for it; for docs/errors.md too. */
+export const httpRefusals = {
+  408: 'The head of the request, or what is left of its body, does not come in time.',
+  416: 'The range that is asked for lies behind the end of the file.',
+  417: '`Expect` names something other than `100-continue`.',
+  426: 'A WebSocket is asked for, and there is none; the same request is answered over HTTP.',
+  431: 'The header fields are larger than 16 kB.',
+} as const satisfies Readonly<Record<HttpRefusal, string>>;

@@ -1,0 +1,111 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+/** The shell takes no dictation: this browser hears what the test says, on this machine for some languages. */
+const hearing = (here: readonly string[]) => `{
+  globalThis.heard = [];
+  globalThis.SpeechRecognition = class extends EventTarget {
+    static available = async ({ langs }) => (langs.every((lang) => ${JSON.stringify(here)}.includes(lang)) ? 'available' : 'unavailable');
+    start() {
+      heard.push([this.lang, this.processLocally === true]);
+      globalThis.sayAloud = (...pieces) => {
+        const results = pieces.map((transcript) => [{ transcript }]);
+        this.dispatchEvent(Object.assign(new Event('result'), { results }));
+      };
+      globalThis.refuse = (error) => {
+        this.dispatchEvent(Object.assign(new Event('error'), { error }));
+        this.dispatchEvent(new Event('end'));
+      };
+    }
+    stop() { this.dispatchEvent(new Event('end')); }
+  };
+}`;
+
+/** Where the settings let it be heard. */
+async function choose(page: Page, where: string): Promise<void> {
+  const drawer = page.getByRole('button', { name: 'Show conversations' });
+  const isPhone = await drawer.isVisible();
+  if (isPhone) await drawer.click();
+  await page.getByText('Settings', { exact: true }).click();
+  await page.getByRole('button', { name: 'Display and notifications' }).click();
+  const dialog = page.getByRole('dialog').last();
+  await dialog.getByRole('group', { name: 'Dictation' }).getByLabel(where).check();
+  expect(await violations(page)).toEqual([]);
+  expect(await overhang(page)).toBe(0);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  if (isPhone) await page.getByRole('button', { name: 'Close' }).click();
+}
+
+async function openHearing(here: readonly string[], options = {}): Promise<TestPage> {
+  const opened = await house.open('demo', options);
+  await opened.page.evaluate(hearing(here));
+  await opened.say('Hello');
+  await opened.answer();
+  return opened;
+}
+
+const written = (page: Page) => page.locator('#message').inputValue();
+
+describe('a message that is dictated', { timeout: 60_000 }, () => {
+  it.each(looks)('is heard on this machine, behind what is written, until it is sent or stopped: %s', async (look, options) => {
+    const opened = await openHearing(['en'], options);
+    const { page } = opened;
+    expect(await page.getByRole('button', { name: 'Dictate' }).count()).toBe(0);
+    await choose(page, 'On this machine');
+    await page.locator('#message').fill('Dear all,');
+    await page.getByRole('button', { name: 'Dictate' }).click();
+    await page.getByText('What you say becomes text on this machine.').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    const folder = process.env.PICTURES;
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/dictation-${look}.png` });
+    await page.evaluate("sayAloud('count to', ' three')");
+    await expect.poll(() => written(page)).toBe('Dear all, count to three');
+    await page.getByRole('button', { name: 'Stop dictating' }).click();
+    await page.evaluate("sayAloud('count to', ' four')");
+    expect(await written(page)).toBe('Dear all, count to three');
+
+    await page.getByRole('button', { name: 'Dictate' }).click();
+    await page.evaluate("sayAloud('and out')");
+    await expect.poll(() => written(page)).toBe('Dear all, count to three and out');
+    await page.keyboard.press('Escape');
+    await page.locator('#message').press('Enter');
+    await page.locator('.question', { hasText: 'Dear all, count to three and out' }).waitFor();
+    await page.evaluate("sayAloud('too late')");
+    expect(await written(page)).toBe('');
+    await page.getByRole('button', { name: 'Dictate' }).waitFor();
+    expect(await page.evaluate('heard')).toEqual([
+      ['en', true],
+      ['en', true],
+    ]);
+    expect(opened.troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('goes to the maker of the browser only where the user said so in the settings, who is told what that means', async () => {
+    const { page } = await openHearing([]);
+    await choose(page, 'On this machine');
+    await page.getByRole('button', { name: 'Display and notifications' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('if your browser turns speech into text by itself').waitFor();
+    expect(await page.getByRole('button', { name: 'Dictate', includeHidden: true }).count()).toBe(0);
+    await dialog.getByLabel('By the browser’s maker too').check();
+    await dialog.getByText('what you say is sent to its maker').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Dictate' }).click();
+    await page.getByText('What you say goes to the maker of your browser').waitFor();
+    expect(await page.evaluate('heard')).toEqual([['en', false]]);
+    await page.evaluate("refuse('not-allowed')");
+    await page.getByText('Allow the microphone for this page').waitFor();
+    await page.getByRole('button', { name: 'Dictate' }).waitFor();
+  });
+});

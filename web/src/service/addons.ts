@@ -1,0 +1,20 @@
+import { isJsonObject } from '#base/json.ts';
+import type { Service } from './service.ts';
+
+/** Tools of the service that a model can be given for a question. */
+export interface Addon {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Throws ServiceFault. */
+export async function listAddons(service: Service): Promise<readonly Addon[]> {
+  const answer = await service.json('openai/addons');
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  return items.map(({ id, display_name: name, description }) => ({
+    id: String(id),
+    name: typeof name === 'string' ? name : String(id),
+    description: typeof description === 'string' ? description : '',
+  }));
+}

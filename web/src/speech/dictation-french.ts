@@ -1,0 +1,9 @@
+import type { DictationWords } from './dictation-english.ts';
+
+export const dictationFrench: DictationWords = {
+  dictate: 'Dicter',
+  stopDictating: 'Arrêter la dictée',
+  heardHere: 'Ce que vous dites devient du texte sur cet appareil.',
+  heardByMaker: 'Ce que vous dites est envoyé à l’éditeur de votre navigateur, qui le transforme en texte.',
+  dictationFailed: 'Le navigateur n’a rien enregistré. Autorisez le micro pour cette page, ou réessayez.',
+};

@@ -1,0 +1,9 @@
+import type { DictationWords } from './dictation-english.ts';
+
+export const dictationGerman: DictationWords = {
+  dictate: 'Diktieren',
+  stopDictating: 'Diktat beenden',
+  heardHere: 'Was du sagst, wird auf diesem Gerät zu Text.',
+  heardByMaker: 'Was du sagst, geht an den Hersteller deines Browsers, der es in Text wandelt.',
+  dictationFailed: 'Der Browser hat nichts aufgenommen. Erlaube dieser Seite das Mikrofon, oder versuche es noch einmal.',
+};
