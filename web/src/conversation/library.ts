@@ -2,7 +2,7 @@ import { type Arrangement, arrangementOf, isSameArrangement, withArrangementOf }
 import { type Conversation, settled } from './conversation.ts';
 import { type Database, type Head, isWhole, toHead } from './database.ts';
 import type { OtherTabs } from './other-tabs.ts';
-import type { ServerSync } from './server-sync.ts';
+import type { Search, ServerSync } from './server-sync.ts';
 
 const saveAfterMs = 400;
 
@@ -58,23 +58,42 @@ export class Library {
   /** One that is open. */
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
 
-  /** Ids of long conversations in which the words stand behind what their heads have. */
-  async searchLong(query: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  /** Tells the ids of conversations in which the words stand behind what their heads have, here and on the service. */
+  async searchLong(query: string, { signal, tell }: Search<readonly string[]>): Promise<void> {
     const words = wordsOf(query);
-    const found = new Set<string>();
+    if (words.length === 0) return;
+    const tellElsewhere = async (found: readonly Head[]): Promise<void> => {
+      await this.#listFound(found);
+      if (!signal.aborted) await tell(found.map(({ id }) => id));
+    };
+    await Promise.all([
+      this.#searchLongHere(words, { signal, tell }),
+      this.#sync?.search(query, { signal, tell: tellElsewhere }),
+    ]);
+  }
+
+  /** Called when a search is about to begin. */
+  prepareSearch(): void {
+    void this.#sync?.prepareSearch();
+  }
+
+  async #searchLongHere(words: readonly string[], { signal, tell }: Search<readonly string[]>): Promise<void> {
     for (const head of this.#heads) {
-      if (isWhole(head) || words.length === 0 || hasAll(head.said, words)) continue;
-      if (signal.aborted) break;
+      if (isWhole(head) || hasAll(head.said, words)) continue;
+      if (signal.aborted) return;
       const conversation = this.#open.get(head.id) ?? (await this.#database.read(head.id).catch(() => undefined));
       const said = Object.values(conversation?.turns ?? {}).map(({ text }) => text);
-      if (hasAll([head.title, ...said].join('\n').toLowerCase(), words)) found.add(head.id);
+      if (hasAll([head.title, ...said].join('\n').toLowerCase(), words) && !signal.aborted) await tell([head.id]);
     }
-    if (words.length > 0 && !signal.aborted) {
-      const elsewhere = (await this.#sync?.search(query, signal)) ?? [];
-      if (elsewhere.some((id) => !this.#heads.some((head) => head.id === id))) await this.load();
-      for (const id of elsewhere) found.add(id);
-    }
-    return found;
+  }
+
+  /** Lists what a search has found, and is not listed yet. */
+  async #listFound(found: readonly Head[]): Promise<void> {
+    const listed = new Set(this.#heads.map(({ id }) => id));
+    if (found.every(({ id }) => listed.has(id))) return;
+    const known = new Set((await this.#database.heads()).map(({ id }) => id));
+    await this.#database.putHeads(found.filter(({ id }) => !known.has(id)));
+    await this.load();
   }
 
   /** One with all its turns, without opening it. */

@@ -12,10 +12,17 @@ interface SyncParts {
   readonly onChange: (id: string) => void;
 }
 
+/** How a search tells what it finds. */
+export interface Search<Found> {
+  readonly signal: AbortSignal;
+  readonly tell: (found: Found) => Promise<void> | undefined;
+}
+
 const followMs = 4000;
 const sendAfterMs = 500;
 const pagesAtFirst = 20;
 const pagesOfSearch = 20;
+const prepareMs = 10_000;
 const mostTries = 5;
 const mostTurnsAtOnce = 200;
 const mostCharsAtOnce = 4_000_000;
@@ -90,25 +97,27 @@ export class ServerSync {
     });
   }
 
-  /** Finds conversations that have every word, on the service; gives their ids. */
-  async search(query: string, signal: AbortSignal): Promise<readonly string[]> {
-    const shelves = await Promise.all(['false', 'true'].map((archived) => this.#searchShelf({ query, archived }, signal)));
-    return shelves.flat();
+  /** Tells of the conversations on the service that have every word, page by page. */
+  async search(query: string, { signal, tell }: Search<readonly Head[]>): Promise<void> {
+    const shelves = ['false', 'true'].map((archived) => this.#searchShelf({ query, archived }, { signal, tell }));
+    await Promise.all(shelves);
   }
 
-  async #searchShelf(asked: { query: string; archived: string }, signal: AbortSignal): Promise<readonly string[]> {
-    const found: string[] = [];
-    let token: string | null = '';
-    for (let page = 0; page < pagesOfSearch && token !== null && this.#state === 'following' && !signal.aborted; page += 1) {
-      const answer: ChatPage | undefined = await this.#parts.chats.list({ ...asked, token }, signal).catch(() => undefined);
-      if (answer === undefined) break;
-      const known = new Set((await this.#parts.database.heads()).map(({ id }) => id));
-      const fresh = answer.data.filter(({ id }) => !known.has(id));
-      await this.#parts.database.putHeads(fresh.map(toListed));
-      found.push(...answer.data.map(({ id }) => id));
+  /** Has the service read what a search will look through: a word that stands nowhere is looked for everywhere. */
+  async prepareSearch(): Promise<void> {
+    const none = { signal: AbortSignal.timeout(prepareMs), tell: () => undefined };
+    await this.search(crypto.randomUUID(), none);
+  }
+
+  async #searchShelf(asked: { query: string; archived: string }, { signal, tell }: Search<readonly Head[]>): Promise<void> {
+    for (let page = 0, token: string | null = ''; page < pagesOfSearch && token !== null; page += 1) {
+      if (this.#state !== 'following' || signal.aborted) return;
+      const query: Readonly<Record<string, string>> = { ...asked, token, limit: '500' };
+      const answer: ChatPage | undefined = await this.#parts.chats.list(query, signal).catch(() => undefined);
+      if (answer === undefined || signal.aborted) return;
+      if (answer.data.length > 0) await tell(answer.data.map(toListed));
       token = answer.nextToken;
     }
-    return found;
   }
 
   /** Sends what is left, and then keeps nothing in this browser, unless something could not be sent. */
