@@ -37,6 +37,10 @@ function usersOf(): readonly FilledUser[] {
   return [listed, large, ...small].filter(({ chats }) => chats > 0);
 }
 
+function chatsOf(subject: string): number {
+  return usersOf().find((user) => user.subject === subject)?.chats ?? 0;
+}
+
 async function fill(): Promise<void> {
   const beganMs = performance.now();
   const nowMs = Date.now();
@@ -68,7 +72,7 @@ async function measureStore(): Promise<void> {
   for (const subject of subjects) {
     const head = (await store.list(subject, first)).heads.at(-1);
     if (head === undefined) continue;
-    const after = { shelf: 0, updatedAtMs: head.updatedAtMs - 3_600_000 * (large.chats / 2), id: '' };
+    const after = { shelf: 0, updatedAtMs: head.updatedAtMs - 3_600_000 * (chatsOf(subject) / 2), id: '' };
     await measure(`first page of '${subject}'`, () => store.list(subject, first), 100);
     await measure(`page in the middle of '${subject}'`, () => store.list(subject, { ...first, after }), 100);
     await measure(`changes of '${subject}'`, () => store.changes(subject, 0, 100), 100);
