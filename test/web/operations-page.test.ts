@@ -14,6 +14,7 @@ const upstream = {
   weight: 1,
   tier: 0,
   failuresInARow: 0,
+  refusedStatus: null,
   offUntil: null,
   state: 'ok',
 } as const;

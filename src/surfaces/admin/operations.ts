@@ -155,6 +155,11 @@ const upstream: Schema = {
     tier: { type: 'integer' },
     state: { enum: ['ok', 'rate_limited', 'failing'] },
     failuresInARow: { type: 'integer' },
+    refusedStatus: {
+      ...orNull('integer'),
+      description:
+        'The status of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. Null after one that it answered.',
+    },
     offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
   },
 };
