@@ -87,6 +87,8 @@ async function measureStore(): Promise<void> {
   );
   await measure('search of 10,000, again', (at) => searchAll(store, listed.subject, wordOf(last - at)), 20);
   await measure('search of 10,000, for what stands nowhere', () => searchAll(store, listed.subject, 'nowhere'), 20);
+  const nowhere = { words: ['nowhere'], limit: 100, archived: false, after: undefined };
+  await measure(`a request of a search of ${large.chats}`, () => store.search(large.subject, nowhere), 5);
   await measure('search of 100, for the first time', (at) => searchAll(store, `user ${at % others}`, wordOf(99)), 100);
 }
 

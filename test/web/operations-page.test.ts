@@ -305,6 +305,9 @@ it.each(looks)(
     const { page } = await open(options);
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
+    await page.getByRole('button', { name: '2 upstreams are in trouble' }).click();
+    // The page scrolls inside the window, not the window with its head.
+    expect(Number(await page.evaluate('document.scrollingElement.scrollTop'))).toBeLessThanOrEqual(1);
     expect(
       await page.evaluate("[...document.querySelectorAll('.table-frame')].map((each) => each.scrollWidth - each.clientWidth)"),
     ).toEqual([0, 0]);
