@@ -36,8 +36,11 @@ export const operationsEnglish = {
   failedLast: (count: number) => (count === 1 ? 'failed the last time' : `failed the last ${count} times`),
   refusedLast: (status: number) => (status === 429 ? 'was over its rate limit' : `refuses us (${status})`),
   refusedHint: (status: number) =>
-    ({ 401: 'Its key is not accepted.', 402: 'The account has to be paid.', 403: 'Its key may not do this.' })[status] ??
-    'It is asked again.',
+    ({
+      401: 'Its key is not accepted: give it another one in the configuration.',
+      402: 'The account has to be paid.',
+      403: 'Its key may not do this.',
+    })[status] ?? 'It is asked again.',
   filter: 'Filter',
   troubled: 'In trouble',
   noneMatch: 'None is like that.',

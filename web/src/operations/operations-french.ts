@@ -38,8 +38,11 @@ export const operationsFrench: OperationsWords = {
   failedLast: (count) => (count === 1 ? 'dernier appel en échec' : `les ${count} derniers appels en échec`),
   refusedLast: (status) => (status === 429 ? 'a dépassé sa limite de débit' : `nous refuse (${status})`),
   refusedHint: (status) =>
-    ({ 401: 'Sa clé n’est pas acceptée.', 402: 'Le compte doit être payé.', 403: 'Sa clé n’en a pas le droit.' })[status] ??
-    'Il est de nouveau appelé.',
+    ({
+      401: 'Sa clé n’est pas acceptée : donnez-lui-en une autre dans la configuration.',
+      402: 'Le compte doit être payé.',
+      403: 'Sa clé n’en a pas le droit.',
+    })[status] ?? 'Il est de nouveau appelé.',
   filter: 'Filtrer',
   troubled: 'Avec problème',
   noneMatch: 'Aucun ne correspond.',

@@ -38,8 +38,11 @@ export const operationsGerman: OperationsWords = {
   failedLast: (count) => (count === 1 ? 'zuletzt gescheitert' : `die letzten ${count} Male gescheitert`),
   refusedLast: (status) => (status === 429 ? 'war über ihrem Anfragelimit' : `weist uns ab (${status})`),
   refusedHint: (status) =>
-    ({ 401: 'Ihr Schlüssel gilt nicht.', 402: 'Das Konto muss bezahlt werden.', 403: 'Ihr Schlüssel darf das nicht.' })[status] ??
-    'Sie wird wieder gefragt.',
+    ({
+      401: 'Ihr Schlüssel gilt nicht: Gib ihr in der Konfiguration einen anderen.',
+      402: 'Das Konto muss bezahlt werden.',
+      403: 'Ihr Schlüssel darf das nicht.',
+    })[status] ?? 'Sie wird wieder gefragt.',
   filter: 'Filtern',
   troubled: 'Mit Schwierigkeiten',
   noneMatch: 'Keine ist so.',

@@ -38,8 +38,11 @@ export const operationsSpanish: OperationsWords = {
   failedLast: (count) => (count === 1 ? 'falló la última vez' : `falló las últimas ${count} veces`),
   refusedLast: (status) => (status === 429 ? 'superó su límite de solicitudes' : `nos rechaza (${status})`),
   refusedHint: (status) =>
-    ({ 401: 'Su clave no se acepta.', 402: 'La cuenta debe pagarse.', 403: 'Su clave no tiene permiso.' })[status] ??
-    'Se le vuelve a llamar.',
+    ({
+      401: 'Su clave no se acepta: dale otra en la configuración.',
+      402: 'La cuenta debe pagarse.',
+      403: 'Su clave no tiene permiso.',
+    })[status] ?? 'Se le vuelve a llamar.',
   filter: 'Filtrar',
   troubled: 'Con problemas',
   noneMatch: 'Ninguno es así.',
