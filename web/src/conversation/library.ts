@@ -1,8 +1,10 @@
 import { type Arrangement, arrangementOf, isSameArrangement, withArrangementOf } from './arrangement.ts';
 import { type Conversation, settled } from './conversation.ts';
-import { type Database, type Head, isWhole, toHead } from './database.ts';
+import { type Database, type Head, toHead } from './database.ts';
+import type { Search, SearchedPlaces } from './deep-search.ts';
+import { hasAll, wordsOf } from './head-words.ts';
 import type { OtherTabs } from './other-tabs.ts';
-import type { Search, ServerSync } from './server-sync.ts';
+import type { ServerSync } from './server-sync.ts';
 
 const saveAfterMs = 400;
 
@@ -59,32 +61,23 @@ export class Library {
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
 
   /** Tells the ids of conversations in which the words stand behind what their heads have, here and on the service. */
-  async searchLong(query: string, { signal, tell }: Search<readonly string[]>): Promise<void> {
-    const words = wordsOf(query);
-    if (words.length === 0) return;
-    const tellElsewhere = async (found: readonly Head[]): Promise<void> => {
-      await this.#listFound(found);
-      if (!signal.aborted) await tell(found.map(({ id }) => id));
-    };
-    await Promise.all([
-      this.#searchLongHere(words, { signal, tell }),
-      this.#sync?.search(query, { signal, tell: tellElsewhere }),
-    ]);
+  async searchLong(query: string, search: Search<readonly string[]>): Promise<void> {
+    const { searchDeep } = await import('./deep-search.ts');
+    await searchDeep(this.#places(), query, search);
   }
 
-  /** Called when a search is about to begin. */
+  /** Called when a search is about to begin. Without it the search is slower. */
   prepareSearch(): void {
-    void this.#sync?.prepareSearch();
+    import('./deep-search.ts').then(({ prepareSearch }) => prepareSearch(this.#places())).catch(() => undefined);
   }
 
-  async #searchLongHere(words: readonly string[], { signal, tell }: Search<readonly string[]>): Promise<void> {
-    for (const head of this.#heads) {
-      if (isWhole(head) || hasAll(head.said, words)) continue;
-      if (signal.aborted) return;
-      const conversation = this.#open.get(head.id) ?? (await this.#database.read(head.id).catch(() => undefined));
-      const said = Object.values(conversation?.turns ?? {}).map(({ text }) => text);
-      if (hasAll([head.title, ...said].join('\n').toLowerCase(), words) && !signal.aborted) await tell([head.id]);
-    }
+  #places(): SearchedPlaces {
+    return {
+      heads: this.#heads,
+      read: async (id) => this.#open.get(id) ?? this.#database.read(id).catch(() => undefined),
+      list: async (query, signal) => this.#sync?.list(query, signal),
+      listFound: (found) => this.#listFound(found),
+    };
   }
 
   /** Lists what a search has found, and is not listed yet. */
@@ -301,14 +294,6 @@ function sorted(heads: readonly Head[]): readonly Head[] {
 export function findHeads(heads: readonly Head[], query: string): readonly Head[] {
   const words = wordsOf(query);
   return words.length === 0 ? heads : heads.filter(({ said }) => hasAll(said, words));
-}
-
-function wordsOf(query: string): readonly string[] {
-  return query.toLowerCase().split(/\s+/).filter(Boolean);
-}
-
-function hasAll(said: string, words: readonly string[]): boolean {
-  return words.every((word) => said.includes(word));
 }
 
 /** A conversation with the turns of another that it has not. */

@@ -12,17 +12,9 @@ interface SyncParts {
   readonly onChange: (id: string) => void;
 }
 
-/** How a search tells what it finds. */
-export interface Search<Found> {
-  readonly signal: AbortSignal;
-  readonly tell: (found: Found) => Promise<void> | undefined;
-}
-
 const followMs = 4000;
 const sendAfterMs = 500;
 const pagesAtFirst = 20;
-const pagesOfSearch = 20;
-const prepareMs = 10_000;
 const mostTries = 5;
 const mostTurnsAtOnce = 200;
 const mostCharsAtOnce = 4_000_000;
@@ -97,27 +89,9 @@ export class ServerSync {
     });
   }
 
-  /** Tells of the conversations on the service that have every word, page by page. */
-  async search(query: string, { signal, tell }: Search<readonly Head[]>): Promise<void> {
-    const shelves = ['false', 'true'].map((archived) => this.#searchShelf({ query, archived }, { signal, tell }));
-    await Promise.all(shelves);
-  }
-
-  /** Has the service read what a search will look through: a word that stands nowhere is looked for everywhere. */
-  async prepareSearch(): Promise<void> {
-    const none = { signal: AbortSignal.timeout(prepareMs), tell: () => undefined };
-    await this.search(crypto.randomUUID(), none);
-  }
-
-  async #searchShelf(asked: { query: string; archived: string }, { signal, tell }: Search<readonly Head[]>): Promise<void> {
-    for (let page = 0, token: string | null = ''; page < pagesOfSearch && token !== null; page += 1) {
-      if (this.#state !== 'following' || signal.aborted) return;
-      const query: Readonly<Record<string, string>> = { ...asked, token, limit: '500' };
-      const answer: ChatPage | undefined = await this.#parts.chats.list(query, signal).catch(() => undefined);
-      if (answer === undefined || signal.aborted) return;
-      if (answer.data.length > 0) await tell(answer.data.map(toListed));
-      token = answer.nextToken;
-    }
+  /** A page of the service's list; undefined where it cannot be had. */
+  async list(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ChatPage | undefined> {
+    return this.#state === 'following' ? this.#parts.chats.list(query, signal).catch(() => undefined) : undefined;
   }
 
   /** Sends what is left, and then keeps nothing in this browser, unless something could not be sent. */
@@ -302,7 +276,8 @@ export class ServerSync {
 
 const noFields: SyncMark['fields'] = { title: '', deployment: '', shown: {}, createdAtMs: 0 };
 
-function toListed({ id, title = '', deployment = '', updatedAtMs = 0, pinned, archived, tags }: ChatHead): Head {
+/** A head as the list has it. */
+export function toListed({ id, title = '', deployment = '', updatedAtMs = 0, pinned, archived, tags }: ChatHead): Head {
   const arrangement = arrangementOf({ title, pinned, archived, tags } as Arrangement);
   return { id, ...arrangement, deployment, updatedAtMs, said: [title, ...arrangement.tags].join('\n').toLowerCase() };
 }
