@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureAccessibility } from './web/accessibility.ts';
-import { measureArrival, measureList, measureOpening, measureStream } from './web/conversations.ts';
+import { measureArrival, measureOpening, measureStream } from './web/conversations.ts';
 import { type Figure, isMet, toTable } from './web/figure.ts';
 import { measureFirstLoad } from './web/first-load.ts';
+import { measureList, measurePostgres, measureSqlite } from './web/lists.ts';
 import { startWebWorld, type WebWorld } from './web/world.ts';
 
 /** How fast the page is in Debian's Chromium, as a table. */
@@ -14,6 +15,8 @@ const parts: Readonly<Record<string, (world: WebWorld) => Promise<readonly Figur
   open: measureOpening,
   arrival: measureArrival,
   list: measureList,
+  sqlite: measureSqlite,
+  postgres: measurePostgres,
   axe: measureAccessibility,
 };
 

@@ -1,6 +1,6 @@
 import { delta, finish, text } from '#test/chunks.ts';
 import type { Figure } from './figure.ts';
-import { keep, msUntil, toLong, toMany } from './kept.ts';
+import { keep, msUntil, toLong } from './kept.ts';
 import type { WebWorld } from './world.ts';
 
 const section = (number: number): string =>
@@ -105,26 +105,4 @@ export async function measureArrival(world: WebWorld): Promise<readonly Figure[]
   const ms = await msUntil(page, "document.querySelector('.composer [type=submit]').click()", isReadable(700_000));
   await page.context().close();
   return [{ title: 'answer of 1 MB that arrives, whole and readable', wanted: 3, unit: 's', got: ms / 1000 }];
-}
-
-const typed = (text: string): string => `(() => {
-  const box = document.querySelector('.sidebar input[type=search], .sidebar .search input');
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(box, ${JSON.stringify(text)});
-  box.dispatchEvent(new Event('input', { bubbles: true }));
-})()`;
-
-/** A list of ten thousand: to one of them by a word, and back to all. */
-export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
-  const page = await world.open();
-  await keep(page, toMany(10_000));
-  await page.locator('.head').nth(50).waitFor();
-  const heads = "document.querySelectorAll('.head').length";
-  const search = await msUntil(page, typed('number9876x'), `${heads} === 1`);
-  await pause(1000);
-  const list = await msUntil(page, typed(''), `${heads} >= 100`);
-  await page.context().close();
-  return [
-    { title: '10,000 conversations searched', wanted: 100, unit: 'ms', got: search },
-    { title: '10,000 conversations listed', wanted: 100, unit: 'ms', got: list },
-  ];
 }

@@ -23,8 +23,13 @@ const assistant = {
   applicationProperties: { temperature: 0, instructions: 'Help.', model: 'demo', starters: ['What can you do?'] },
 };
 
-/** Conversations are kept in the browser, so that any number of them can be put there at once. */
-function toConfiguration(upstream: ScriptedUpstream): object {
+/** Where conversations are kept: any number of them can be put into a browser at once. */
+export interface WorldOptions {
+  readonly conversations?: 'browser' | 'server';
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+function toConfiguration(upstream: ScriptedUpstream, conversations: string): object {
   return {
     models: {
       demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
@@ -32,15 +37,15 @@ function toConfiguration(upstream: ScriptedUpstream): object {
     },
     applications: { assistant },
     keys: { [callerKey]: { project: 'test' } },
-    page: { conversations: 'browser' },
+    page: { conversations },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   };
 }
 
 /** Throws if Debian's Chromium is not installed. */
-export async function startWebWorld(): Promise<WebWorld> {
+export async function startWebWorld({ conversations = 'browser', environment = {} }: WorldOptions = {}): Promise<WebWorld> {
   const upstream = await startScriptedUpstream();
-  const service = await startProcess({ configuration: toConfiguration(upstream) });
+  const service = await startProcess({ configuration: toConfiguration(upstream, conversations), environment });
   const browser: Browser = await chromium.launch({
     executablePath: '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox'],

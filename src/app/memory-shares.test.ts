@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { documentMemoryMb, embeddingThreads, memoryOfProcess, vectorBytes } from './memory-shares.ts';
+import { chatTextBytes, documentMemoryMb, embeddingThreads, memoryOfProcess, vectorBytes } from './memory-shares.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -10,6 +10,10 @@ it.each([
   [65_536, 256],
 ])('of %i MiB vectors may have %i', (memory, vectors) => {
   expect(vectorBytes(memory * mebibyte)).toBe(vectors * mebibyte);
+});
+
+it('gives texts of conversations half of that, within bounds', () => {
+  expect([64, 1024, 65_536].map((memory) => chatTextBytes(memory * mebibyte) / mebibyte)).toEqual([16, 32, 128]);
 });
 
 it('a process may take no more than the machine has', () => {

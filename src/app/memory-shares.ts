@@ -16,6 +16,15 @@ export function vectorBytes(memory: number): number {
   return Math.min(mostVectorBytes, Math.max(leastVectorBytes, Math.floor(memory * vectorShare)));
 }
 
+const textShare = 1 / 32;
+const leastTextBytes = 16 * mebibyte;
+const mostTextBytes = 128 * mebibyte;
+
+/** How many of them texts of conversations may have that were searched: where they have no room, each search decrypts them anew. */
+export function chatTextBytes(memory: number): number {
+  return Math.min(mostTextBytes, Math.max(leastTextBytes, Math.floor(memory * textShare)));
+}
+
 const leastDocumentMb = 160;
 const mostDocumentMb = 1024;
 

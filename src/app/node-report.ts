@@ -47,7 +47,7 @@ function toUpstream(
   upstream: Upstream,
   { deployment, loadBalancer, clock }: { deployment: string; loadBalancer: LoadBalancer; clock: Clock },
 ): UpstreamReport {
-  const { reason, failuresInARow, offForMs } = loadBalancer.backOff(upstream, clock.nowMs());
+  const { reason, failuresInARow, refusedStatus, offForMs } = loadBalancer.backOff(upstream, clock.nowMs());
   return {
     id: upstream.id,
     deployment,
@@ -59,6 +59,7 @@ function toUpstream(
     tier: upstream.tier,
     state: reason ?? 'ok',
     failuresInARow,
+    refusedStatus: refusedStatus ?? null,
     offUntil: offForMs === 0 ? null : Math.round(clock.epochMs() + offForMs),
   };
 }

@@ -5,6 +5,7 @@ import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import { SqlChatStore } from '#stores/sql/chat-store.ts';
+import { chatTextBounds } from '#stores/sql/chat-texts.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
 import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
@@ -14,6 +15,7 @@ import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
 import { SqlShareStore } from '#stores/sql/share-store.ts';
 import { openDataFolder } from './data-folder.ts';
+import { chatTextBytes, memoryOfProcess } from './memory-shares.ts';
 import { keepContents, openBlobs } from './open-contents.ts';
 import { openDatabase } from './open-database.ts';
 import { openOwnSecret } from './open-secrets.ts';
@@ -97,7 +99,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       leases: responses.runs,
       isShared: shared.length > 0,
     },
-    chats: new SqlChatStore(database, seal),
+    chats: new SqlChatStore(database, seal, tools.caches.open('chat_texts', chatTextBounds(chatTextBytes(memoryOfProcess())))),
     shares: new SqlShareStore(database, seal),
     journal: new SqlJournal(database),
     shared,

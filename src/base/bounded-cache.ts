@@ -31,6 +31,10 @@ export class BoundedCache<Value> {
     return this.#bytes;
   }
 
+  get maxBytes(): number {
+    return this.#options.maxBytes;
+  }
+
   find(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

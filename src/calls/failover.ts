@@ -151,6 +151,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     const caller = fault.isBeforeRequest ? undefined : attempts.caller.subject;
     if (fault.status === 429) loadBalancer.rateLimited(upstream, fault, nowMs);
     else if (isDown(fault) && !this.#tried.has(upstream.id)) loadBalancer.failed(upstream, { nowMs, caller });
+    else loadBalancer.refused(upstream, fault, nowMs);
     this.#tried = new Set([...this.#tried, upstream.id]);
   }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
-import { hello } from '#test/chunks.ts';
-import { refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { quickApp } from '../applications/support.ts';
@@ -67,9 +67,34 @@ describe('a node', () => {
     expect((await node.chat('limited', { messages: hello })).status).toBe(429);
     const { upstreams, node: itself, health } = await state();
     const limited = upstreams.find(({ deployment }) => deployment === 'limited');
-    expect(limited).toMatchObject({ protocol: 'openai', origin: host.url, model: 'limited', state: 'rate_limited' });
+    expect(limited).toMatchObject({
+      protocol: 'openai',
+      origin: host.url,
+      model: 'limited',
+      state: 'rate_limited',
+      refusedStatus: 429,
+    });
     expect((limited?.offUntil ?? 0) - itself.now).toBeGreaterThan(30_000);
     expect(health.reasons.map(({ code }) => code)).toEqual(['upstream_off']);
+  });
+
+  it('tells which upstreams refuse the key they are asked with, until one answers', async () => {
+    await using locked = await startScriptedUpstream();
+    const keys = { [callerKey]: { project: 'test', role: 'admin' } };
+    const models = { keyed: { upstreams: [{ endpoint: locked.endpoint, key: canary }] } };
+    await using itself = await startProcess({ configuration: { models, keys } });
+    const told = async (reply: Reply) => {
+      locked.script(reply);
+      await itself.chat('keyed', { messages: hello });
+      const { json } = await itself.ask({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
+      const [upstream] = (json as NodeReport).upstreams;
+      return [upstream?.refusedStatus, upstream?.state, upstream?.offUntil];
+    };
+    expect(await told(refusal(400))).toEqual([null, 'ok', null]);
+    expect(await told(refusal(401))).toEqual([401, 'ok', null]);
+    expect(await told(refusal(403))).toEqual([403, 'ok', null]);
+    expect(await told(refusal(400))).toEqual([403, 'ok', null]);
+    expect(await told(jsonReply(plainCompletion('Hello')))).toEqual([null, 'ok', null]);
   });
 
   it('tells the faults of a reload that was refused, each with its path, until a good one comes', async () => {
@@ -106,7 +131,7 @@ describe('a node', () => {
     const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = completion.usage ?? {};
     const { data, total } = await vi.waitUntil(async () => {
       const usage = await read<{ data: object[]; total: { calls: number; completionTokens: number } }>('usage?by=deployment');
-      return usage.total.calls === 2 && usage;
+      return usage.total.calls === 2 && usage.data.length === 3 && usage;
     }, patience);
     const cost = expect.closeTo((promptTokens ?? 0) * 0.001, 9);
     const once = { calls: 1, failedCalls: 0, refusedCalls: 0, promptTokens, completionTokens };

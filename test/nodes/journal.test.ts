@@ -27,6 +27,10 @@ class ScriptedJournal implements Journal {
     return [];
   }
 
+  async listCalls(): Promise<[]> {
+    return [];
+  }
+
   async readAudit(): Promise<[]> {
     return [];
   }

@@ -288,10 +288,11 @@ const table: readonly Row[] = [
     asking: () => ({ method: 'DELETE', path: '/v1/consent/app' }),
     told: keyed(204, { roleless: denied, chain: denied }),
   },
-  ...['usage', 'audit', 'state'].map(
+  ...['usage', 'calls', 'audit', 'state'].map(
     (name): Row => ({ route: `GET /v1/admin/${name}`, asking: get(`/v1/admin/${name}`), told: byOwner(200) }),
   ),
   { route: 'GET /v1/user/usage', asking: get('/v1/user/usage'), told: keyed(200, { chain: denied }) },
+  { route: 'GET /v1/user/calls', asking: get('/v1/user/calls'), told: keyed(200, { chain: denied }) },
   { route: 'GET /v1/sign-in', asking: get('/v1/sign-in'), told: open(200) },
   { route: 'GET /v1/bucket', asking: get('/v1/bucket'), told: keyed(200) },
   { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/given`), told: keyed(denied, { owner: 200, chain: 200 }) },

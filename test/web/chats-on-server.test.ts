@@ -75,6 +75,32 @@ describe('conversations on the server', () => {
     await there.page.locator('.reply', { hasText: 'The needle' }).waitFor();
   });
 
+  it('are prepared for a search as one begins it, and nothing is said to be missing before all was looked through', async () => {
+    const body = {
+      title: 'Harvest',
+      updatedAtMs: 1,
+      turns: [{ id: 'q', parent: '', kind: 'question', atMs: 1, text: 'A haystack' }],
+    };
+    const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
+    await house.service.ask({ method: 'POST', path: '/v1/chats/harvest', headers, body });
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await page.locator('.head', { hasText: 'Harvest' }).waitFor({ timeout: 15_000 });
+    const prepared = page.waitForResponse((response) => response.url().includes('/v1/chats?query='));
+    await page.getByRole('searchbox').focus();
+    expect(((await (await prepared).json()) as { data: object[] }).data).toEqual([]);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/v1/chats?query=**', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByRole('searchbox').fill('haystack');
+    await page.locator('.sidebar-empty', { hasText: 'Loading' }).waitFor();
+    release();
+    await page.locator('.head', { hasText: 'Harvest' }).waitFor();
+    await page.getByRole('searchbox').fill('haystack needle');
+    await page.locator('.sidebar-empty', { hasText: 'Nothing about' }).waitFor();
+  });
+
   it('are written on without a network, and sent when it is back', async () => {
     const { page, say, answer } = await house.open('demo');
     await page.route('**/v1/chat**', (route) => route.abort());

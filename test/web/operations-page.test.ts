@@ -14,6 +14,7 @@ const upstream = {
   weight: 1,
   tier: 0,
   failuresInARow: 0,
+  refusedStatus: null,
   offUntil: null,
   state: 'ok',
 } as const;
@@ -51,6 +52,10 @@ const troubled: NodeReport = {
     warnings: [{ file: '', path: '', message: '<img src=x onerror=alert(1)>' }],
   },
 };
+
+interface Named {
+  readonly className: string;
+}
 
 let house: AdminHouse;
 let browser: TestBrowser;
@@ -91,12 +96,16 @@ describe('the page of operations', () => {
     const { page, troubles } = await open();
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('It serves, but something is wrong').waitFor();
-    expect(await health.locator('.reasons li').allInnerTexts()).toEqual(['two#2 is left alone: failing upstream_off']);
+    expect(await health.locator('.reasons li').allInnerTexts()).toEqual([
+      '2 upstreams are in trouble',
+      'The last change of the configuration was refused',
+      'two#2 is left alone: failing upstream_off',
+    ]);
     expect(await health.locator('dd').allInnerTexts()).toEqual(['PostgreSQL · out of reach', 'S3', 'Redis']);
     const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
-    expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'one', 'app']);
+    expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'app', 'one']);
     expect(await rows.first().innerText()).toMatch(/keeps failing\s+left alone until .*two\s+https:\/\/two\.example/s);
-    expect(await rows.last().innerText()).toMatch(/in use\s+failed the last time/);
+    expect(await rows.nth(1).innerText()).toMatch(/in use\s+failed the last time/);
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
@@ -115,13 +124,13 @@ describe('the page of operations', () => {
   it('is read anew on demand', async () => {
     const { page } = await open();
     told = { ...report, node: troubled.node };
-    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByText('All is well').waitFor();
     await page.getByText('No file was named').waitFor();
     await page.getByText('The configuration names none.').waitFor();
     expect(await page.locator('.faults').count()).toBe(0);
     told = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
-    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByText('It takes no calls').waitFor();
   });
 
@@ -151,13 +160,57 @@ describe('the page of operations', () => {
     await page.route('**/v1/admin/state', (route) =>
       route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is away.' } } }),
     );
-    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByRole('alert').getByText('Too many people are asking at the moment.').waitFor();
     await page.getByRole('alert').locator('summary').click();
     await page.getByRole('alert').getByText('The store is away.').waitFor();
     await page.unroute('**/v1/admin/state');
-    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  it('leads from what is wrong to where more of it stands', async () => {
+    const { page } = await open();
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.getByRole('button', { name: '2 upstreams are in trouble' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Upstreams');
+    await health.getByRole('button', { name: 'The last change of the configuration was refused' }).click();
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Configuration');
+  });
+
+  it('does not show as good what refuses the key it is asked with, or was over its limit', async () => {
+    const [one] = troubled.upstreams;
+    const refusing = (id: string, refusedStatus: number | null) => ({ ...one, id, deployment: id, refusedStatus }) as never;
+    told = { ...report, node: troubled.node, upstreams: [refusing('a', null), refusing('b', 429), refusing('c', 401)] };
+    const { page } = await open();
+    await page.getByText('It serves, but something is wrong').waitFor();
+    const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
+    expect(await rows.locator('.verdict').evaluateAll((all) => all.map((each) => (each as unknown as Named).className))).toEqual([
+      'verdict bad',
+      'verdict doubtful',
+      'verdict good',
+    ]);
+    expect(await rows.first().innerText()).toMatch(/refuses us \(401\)\s+Its key is not accepted: /);
+    expect(await rows.nth(1).innerText()).toMatch(/was over its rate limit/);
+  });
+
+  it('filters upstreams by words and by trouble, where they are many', async () => {
+    const [one] = troubled.upstreams;
+    const many = Array.from({ length: 8 }, (_, nth) => ({
+      ...(one as NodeReport['upstreams'][number]),
+      ...{ id: `m${nth}`, deployment: `model-${nth}`, model: `large-${nth}`, failuresInARow: nth % 4 === 3 ? 2 : 0 },
+    }));
+    told = { ...report, node: troubled.node, upstreams: many };
+    const { page } = await open();
+    const names = () => page.getByRole('region', { name: 'Upstreams' }).locator('tbody th').allInnerTexts();
+    expect((await names()).slice(0, 3)).toEqual(['model-3', 'model-7', 'model-0']);
+    await page.getByRole('radio', { name: 'In trouble (2)' }).check({ force: true });
+    expect(await names()).toEqual(['model-3', 'model-7']);
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('LARGE-7 openai');
+    expect(await names()).toEqual(['model-7']);
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('large-5');
+    await page.getByText('None is like that.').waitFor();
   });
 
   it('speaks German too', async () => {
@@ -167,12 +220,94 @@ describe('the page of operations', () => {
   });
 });
 
+describe('the page of operations is brought up to date by itself', () => {
+  const failing: NodeReport = {
+    ...troubled,
+    upstreams: troubled.upstreams.map((each) => ({
+      ...each,
+      state: 'ok',
+      offUntil: null,
+      failuresInARow: each.id === 'app#3' ? 0 : 3,
+    })),
+  };
+
+  async function openTimed() {
+    const opened = await browser.open(`${house.service.url}/#key=admin-key`);
+    const { page } = opened;
+    await page.clock.install();
+    await page.reload();
+    await page.locator('#message').waitFor();
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/v1/admin/state')) asked += 1;
+    });
+    await page.evaluate("location.hash = '#/operations'");
+    await page.locator('.audit-time').first().waitFor();
+    await page.locator('.as-of').waitFor();
+    return { ...opened, asked: () => asked };
+  }
+
+  it('and nothing moves, nor loses the focus', async () => {
+    const { page, asked } = await openTimed();
+    const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody th');
+    expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
+    await page.getByLabel('Show', { exact: true }).focus();
+    told = { ...failing, node: { ...troubled.node, now: Date.UTC(2026, 0, 1, 12, 34, 56) } };
+    await page.clock.runFor(16_000);
+    await page.getByText(/^As of 12:34:56/).waitFor();
+    expect(asked()).toBe(2);
+    await page.getByRole('region', { name: 'Upstreams' }).getByText('failed the last 3 times').nth(1).waitFor();
+    expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('SELECT');
+    told = { ...told, upstreams: told.upstreams.map((each) => ({ ...each, failuresInARow: each.id === 'app#3' ? 1 : 0 })) };
+    await page.getByRole('button', { name: 'Refresh', exact: true }).click();
+    await expect.poll(() => rows.allInnerTexts()).toEqual(['app', 'one', 'two']);
+  });
+
+  it('but not while nobody sees it, while something is marked, or where it is turned off', async () => {
+    const { page, asked } = await openTimed();
+    const hide = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await hide(true);
+    await page.clock.runFor(60_000);
+    expect(asked()).toBe(1);
+    await hide(false);
+    await expect.poll(asked).toBe(2);
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('.as-of'))");
+    await page.clock.runFor(60_000);
+    expect(asked()).toBe(2);
+    await page.evaluate('getSelection().removeAllRanges()');
+    await page.clock.runFor(2_000);
+    await expect.poll(asked).toBe(3);
+    await page.getByRole('checkbox', { name: 'Refresh by itself' }).uncheck();
+    await page.clock.runFor(60_000);
+    expect(asked()).toBe(3);
+  });
+
+  it('and what the audit log has since is offered, not put above what is read', async () => {
+    const { page } = await openTimed();
+    const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
+    const first = await rows.first().innerText();
+    await house.journal.appendAudit([audit(Date.now(), 'consent.withdrawn')]);
+    await page.clock.runFor(16_000);
+    await page.getByRole('button', { name: 'Show newer ones' }).waitFor();
+    expect(await rows.first().innerText()).toBe(first);
+    await page.getByRole('button', { name: 'Show newer ones' }).click();
+    await rows.first().getByText('Consent withdrawn').waitFor();
+    expect(await page.getByRole('button', { name: 'Show newer ones' }).count()).toBe(0);
+  });
+});
+
 it.each(looks)(
   'In the look %s nothing keeps anyone out, and nothing runs out of the window',
   async (_look, options) => {
     const { page } = await open(options);
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
+    await page.getByRole('button', { name: '2 upstreams are in trouble' }).click();
+    // The page scrolls inside the window, not the window with its head.
+    expect(Number(await page.evaluate('document.scrollingElement.scrollTop'))).toBeLessThanOrEqual(1);
     expect(
       await page.evaluate("[...document.querySelectorAll('.table-frame')].map((each) => each.scrollWidth - each.clientWidth)"),
     ).toEqual([0, 0]);

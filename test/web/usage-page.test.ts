@@ -161,11 +161,81 @@ describe('an administrator', () => {
   });
 });
 
+describe('the calls behind a sum', () => {
+  const rowsOf = async (page: TestPage['page']) => {
+    const rows = await page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr').allInnerTexts();
+    return rows.map((row) => row.split(/\s+/).join(' '));
+  };
+
+  it('are opened by keyboard from a row, filtered, and left to where they were opened', async () => {
+    const { page, troubles } = await open('admin-key');
+    const link = page.getByRole('button', { name: 'Show the calls of Bounded' });
+    await link.focus();
+    await page.keyboard.press('Enter');
+    const heading = page.getByRole('heading', { name: /^Calls of Bounded · / });
+    await heading.waitFor();
+    await page.getByText('key:user').waitFor();
+    expect(await heading.evaluate('document.activeElement?.textContent')).toMatch(/^Calls of Bounded · /);
+    const seen = (await rowsOf(page)).sort();
+    expect(seen).toHaveLength(2);
+    expect(seen.join('\n')).toMatch(/=cmd\(\) failed 200 1,000 500 \$0\.00 0 sec request/);
+    expect(seen.join('\n')).toMatch(/key:user refused 200 0 0 \$0\.00 0 sec request/);
+    await page.getByRole('radio', { name: 'refused' }).check({ force: true });
+    await expect.poll(async () => (await rowsOf(page)).length).toBe(1);
+    await page.getByRole('radio', { name: 'cancelled' }).check({ force: true });
+    await page.getByText('There are no such calls.').waitFor();
+    await page.getByRole('button', { name: 'Back to the sums' }).click();
+    await link.waitFor();
+    await expect.poll(() => link.evaluate('document.activeElement?.title')).toBe('Show the calls of Bounded');
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('are those that failed, of a person, of a bar and of a day', async () => {
+    const { page } = await open('admin-key');
+    await page.getByRole('button', { name: 'Show calls of Bounded: Failed, 1' }).click();
+    await expect.poll(() => rowsOf(page)).toMatchObject([expect.stringContaining('=cmd() failed')]);
+    await page.getByRole('button', { name: 'Back to the sums' }).click();
+    await page.getByRole('button', { name: 'Show the calls of ada@example.com' }).click();
+    await expect.poll(() => rowsOf(page)).toMatchObject([expect.stringMatching(/Demo demo answered 1,000 500 \$2\.50/)]);
+    await page.locator('.day-chart rect[data-series="0"]').last().click();
+    await page.getByRole('heading', { name: /^Calls of Demo · / }).waitFor();
+    await expect.poll(async () => (await rowsOf(page)).length).toBe(2);
+    await page.locator('.day-chart summary').click();
+    await page.getByRole('region', { name: 'Cost by day' }).getByRole('button').last().click();
+    await expect.poll(async () => (await rowsOf(page)).length).toBe(4);
+  });
+
+  it('are one’s own for who has no role, and older ones come when they are asked for', async () => {
+    const nights = Array.from({ length: 60 }, (_, nth) =>
+      usage('2024-03-01', { subject: 'key:other', requestId: `night-${nth}`, path: nth > 0 ? ['agent', 'model'] : ['model'] }),
+    );
+    await house.journal.appendUsage(nights);
+    const { page } = await open('user-key');
+    await page.getByRole('button', { name: 'Show the calls of Demo' }).click();
+    await expect.poll(async () => (await rowsOf(page)).length).toBe(1);
+    expect(await page.getByRole('columnheader', { name: 'Person' }).count()).toBe(0);
+    const admin = await open('admin-key');
+    await admin.page.getByRole('radio', { name: 'Other days' }).check({ force: true });
+    await admin.page.getByRole('textbox', { name: 'From' }).fill('2024-03-01');
+    await admin.page.getByRole('textbox', { name: 'To' }).fill('2024-03-01');
+    await admin.page.getByRole('button', { name: 'Show the calls of key:other' }).click();
+    await expect.poll(async () => (await rowsOf(admin.page)).length).toBe(50);
+    await admin.page.getByRole('button', { name: 'Show older ones' }).click();
+    await expect.poll(async () => (await rowsOf(admin.page)).length).toBe(60);
+    expect((await rowsOf(admin.page)).filter((row) => /for agent .*night-\d+/.test(row))).toHaveLength(59);
+    expect(await admin.page.getByRole('button', { name: 'Show older ones' }).count()).toBe(0);
+  });
+});
+
 it.each(looks)(
   'In the look %s nothing keeps anyone out, and nothing runs out of the window',
   async (_look, options) => {
     const { page } = await open('admin-key', options);
     await page.locator('.day-chart summary').click();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    await page.getByRole('button', { name: 'Show the calls of Bounded' }).click();
+    await page.getByText('key:user').waitFor();
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
     const limited = await open('user-key', options);

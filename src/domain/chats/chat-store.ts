@@ -69,6 +69,8 @@ export interface ChatListQuery {
 export interface ChatSearchQuery extends ChatListQuery {
   /** Each must stand in the title, a tag or a turn; in lower case. */
   readonly words: readonly string[];
+  /** Aborted when nobody waits for it any more. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ChatListPage {

@@ -11,6 +11,9 @@ const probeEveryMs = 1_000;
 /** Health that was not touched for this long is dropped; counted from the end of the back-off. */
 const rememberedMs = 3_600_000;
 
+/** Credentials, payment, rights: for the operator to mend, whatever was asked. */
+const ourRefusals: ReadonlySet<number> = new Set([401, 402, 403]);
+
 /** When an upstream that failed so is asked again; callers are told the same. */
 export function waitSecondsOf({ retryAfterSeconds }: Pick<UpstreamFault, 'retryAfterSeconds'>, otherwise: number): number {
   return Math.min(longestOffSeconds, retryAfterSeconds ?? otherwise);
@@ -23,6 +26,8 @@ interface Health {
   offUntilMs: number;
   reason: 'rate_limited' | 'failing' | undefined;
   failuresInARow: number;
+  /** Of the last answer, if it was a refusal of ours. */
+  refusedStatus: number | undefined;
   /** The one caller whose calls failed in a row; undefined if they are several, or if none can be to blame. */
   blamed: string | undefined;
   /** Whether a request may be to blame for each failure in a row. */
@@ -61,6 +66,8 @@ export interface Failing {
 /** The same with how it came to it. */
 export interface BackOff extends UpstreamState {
   readonly failuresInARow: number;
+  /** The status of a refusal that is not the caller's fault (401, 402, 403, 429), if that is what came last. */
+  readonly refusedStatus: number | undefined;
   /** How long it is left alone from now on; 0 if it is not. */
   readonly offForMs: number;
 }
@@ -103,6 +110,7 @@ export class LoadBalancer {
     health.probe = undefined;
     health.askedAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
+    health.refusedStatus = undefined;
     health.blamed = undefined;
     health.offUntilMs = 0;
     health.reason = undefined;
@@ -118,6 +126,12 @@ export class LoadBalancer {
     const health = this.#of(upstream, nowMs);
     health.offUntilMs = Math.max(health.offUntilMs, nowMs + waitSecondsOf(fault, rateLimitedSeconds) * 1000);
     health.reason = 'rate_limited';
+    health.refusedStatus = 429;
+  }
+
+  /** It does not let us in, or not with what we pay: it is asked all the same, as only that tells when it does again. */
+  refused(upstream: Upstream, { status }: UpstreamFault, nowMs: number): void {
+    if (status !== undefined && ourRefusals.has(status)) this.#of(upstream, nowMs).refusedStatus = status;
   }
 
   /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
@@ -125,6 +139,7 @@ export class LoadBalancer {
     const health = this.#of(upstream, nowMs);
     const isFirst = health.failuresInARow === 0;
     health.askedAtMs = nowMs;
+    health.refusedStatus = undefined;
     health.isOfRequests = caller !== undefined && (isFirst || health.isOfRequests);
     if (isFirst) health.blamed = caller;
     else if (health.blamed !== caller) health.blamed = undefined;
@@ -157,8 +172,8 @@ export class LoadBalancer {
   }
 
   backOff(upstream: Upstream, nowMs: number): BackOff {
-    const { offUntilMs = 0, failuresInARow = 0 } = this.#health.get(upstream.revision) ?? {};
-    return { ...this.state(upstream, nowMs), failuresInARow, offForMs: Math.max(0, offUntilMs - nowMs) };
+    const { offUntilMs = 0, failuresInARow = 0, refusedStatus } = this.#health.get(upstream.revision) ?? {};
+    return { ...this.state(upstream, nowMs), failuresInARow, refusedStatus, offForMs: Math.max(0, offUntilMs - nowMs) };
   }
 
   #isOff({ revision }: Upstream, nowMs: number): boolean {
@@ -227,6 +242,7 @@ const unharmed: Readonly<Health> = {
   offUntilMs: 0,
   reason: undefined,
   failuresInARow: 0,
+  refusedStatus: undefined,
   blamed: undefined,
   isOfRequests: false,
   probe: undefined,

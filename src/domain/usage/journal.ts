@@ -71,6 +71,20 @@ export interface UsageQuery<Key extends UsageKey> {
   readonly limit?: number;
 }
 
+/** Which calls are listed; what is undefined is not asked for. */
+export interface CallsQuery {
+  readonly fromMs: number;
+  /** Not included. */
+  readonly toMs: number;
+  readonly subject: string | undefined;
+  readonly deployment: string | undefined;
+  readonly project: string | undefined;
+  readonly outcome: CallOutcome | undefined;
+  /** Only older ones: for the next page, `atMs` and `id` of the last one of this page. */
+  readonly before: { readonly atMs: number; readonly id: string } | undefined;
+  readonly limit: number;
+}
+
 export interface AuditQuery {
   /** Only older records: for the next page, `atMs` of the last one of this page. */
   readonly beforeMs: number;
@@ -90,6 +104,8 @@ export interface Journal {
    * what it calls to answer: only sums by deployment count such inner calls beside it, all others leave them out, but for their cost.
    */
   sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]>;
+  /** One by one, the newest first, those of one millisecond by id; inner calls of applications among them. */
+  listCalls(query: CallsQuery): Promise<readonly UsageRecord[]>;
   /** The newest first, those of one millisecond by id. */
   readAudit(query: AuditQuery): Promise<readonly AuditRecord[]>;
 }

@@ -49,6 +49,11 @@ export function toTurnRow(
   return { subject, chat, id, revision, bytes: sealed_turn.length, sealed_turn };
 }
 
+/** What is counted of a user; undefined before the first write. */
+export function findOwner(kysely: Kysely<Schema>, subject: string): Promise<ChatOwnerRow | undefined> {
+  return kysely.selectFrom('chat_owners').selectAll().where('subject', '=', subject).executeTakeFirst();
+}
+
 /** Gives what is counted of a user; until the transaction ends nobody else writes there. */
 export async function lockOwner(transaction: Kysely<Schema>, subject: string): Promise<ChatOwnerRow> {
   return transaction

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { BoundedCache } from '#base/bounded-cache.ts';
 import type { Seal } from '#base/seal.ts';
 import type {
   ChatBounds,
@@ -14,12 +14,13 @@ import type {
 } from '#domain/chats/chat-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { listRows, searchChats, toMark } from './chat-pages.ts';
+import { listRows, toMark } from './chat-pages.ts';
 import {
   bytesOfTurns,
   dropChats,
   dropTurns,
   findChat,
+  findOwner,
   forgetDeleted,
   headColumns,
   lockOwner,
@@ -32,29 +33,34 @@ import {
   toSealPlace,
   toTurnRow,
 } from './chat-rows.ts';
-import type { ChatOwnerRow, ChatRow } from './chat-schema.ts';
+import type { ChatRow } from './chat-schema.ts';
+import { ChatSearch } from './chat-search.ts';
+import { type ChatTexts, chatTextBounds } from './chat-texts.ts';
 import { openSealed } from './open-sealed.ts';
 import { requireStorable } from './require-storable.ts';
-import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /** How long a deleted chat has a row that says so: a device that comes later begins anew. */
 const toldMs = 90 * 24 * 60 * 60 * 1000;
 const deletedAtOnce = 500;
+const usualTextBytes = 64 * 1024 ** 2;
 
 /** Chats and their turns, a row each, sealed. */
 export class SqlChatStore implements ChatStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
+  readonly #search: ChatSearch;
 
-  constructor(database: SqlDatabase, seal: Seal) {
+  /** `texts`: where what a search has read is kept. */
+  constructor(database: SqlDatabase, seal: Seal, texts = new BoundedCache<ChatTexts>(chatTextBounds(usualTextBytes))) {
     this.#database = database;
     this.#seal = seal;
+    this.#search = new ChatSearch({ database, seal, kept: texts });
   }
 
   async list(subject: string, query: ChatListQuery): Promise<ChatListPage> {
     const { limit } = query;
-    const rows = await this.#database.run((kysely) => listRows(kysely, subject, { ...query, limit: limit + 1 }));
+    const rows = await this.#database.run((kysely) => listRows(kysely, subject, { ...query, limit: limit + 1 }, headColumns));
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
     return {
@@ -64,7 +70,7 @@ export class SqlChatStore implements ChatStore {
   }
 
   search(subject: string, query: ChatSearchQuery): Promise<ChatListPage> {
-    return searchChats({ database: this.#database, seal: this.#seal }, subject, query);
+    return this.#search.find(subject, query);
   }
 
   async revision(subject: string): Promise<number> {
@@ -153,6 +159,7 @@ export class SqlChatStore implements ChatStore {
   async delete(place: ChatPlace, condition: WriteCondition, nowMs: number): Promise<'deleted' | 'absent' | 'condition_failed'> {
     if (!isStorableKey(place.id)) return 'absent';
     const { subject, id } = place;
+    this.#search.forget(subject, id);
     return this.#database.transact(async (transaction) => {
       const owner = await lockOwner(transaction, subject);
       const there = await findChat(transaction, place);
@@ -175,6 +182,7 @@ export class SqlChatStore implements ChatStore {
 
   async deleteAll(subject: string): Promise<void> {
     if (!isStorableKey(subject)) return;
+    this.#search.forget(subject);
     for (let isMore = true; isMore; )
       isMore = await this.#database.transact(async (transaction) => {
         const owner = await lockOwner(transaction, subject);
@@ -219,8 +227,4 @@ function toIds(rows: readonly { readonly id: string }[]): readonly string[] {
 
 function sealedBytes(row: Pick<ChatRow, 'sealed_head' | 'sealed_rest'> | undefined): number {
   return row === undefined ? 0 : row.sealed_head.length + row.sealed_rest.length;
-}
-
-function findOwner(kysely: Kysely<Schema>, subject: string): Promise<ChatOwnerRow | undefined> {
-  return kysely.selectFrom('chat_owners').selectAll().where('subject', '=', subject).executeTakeFirst();
 }

@@ -1,5 +1,15 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { AuditQuery, AuditRecord, Journal, UsageKey, UsageQuery, UsageRecord, UsageSum } from '#domain/usage/journal.ts';
+import type {
+  AuditQuery,
+  AuditRecord,
+  CallsQuery,
+  Journal,
+  UsageKey,
+  UsageQuery,
+  UsageRecord,
+  UsageSum,
+} from '#domain/usage/journal.ts';
+import { listCalls } from './journal-calls.ts';
 import { sumUsage } from './journal-sums.ts';
 import { fromRecordJson, toRecordJson } from './record-json.ts';
 import type { AuditRow, Schema, UsageRow } from './schema.ts';
@@ -51,6 +61,16 @@ export class SqlJournal implements Journal {
     const { fromMs, toMs, subject, ...rest } = query;
     const within = { fromMs: toBound(fromMs), toMs: toBound(toMs), subject: subject && toStorable(subject) };
     return this.#database.run((kysely) => sumUsage(kysely, { ...rest, ...within }));
+  }
+
+  async listCalls({ fromMs, toMs, subject, deployment, project, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
+    const storable = (text: string | undefined) => text && toStorable(text);
+    const names = { subject: storable(subject), deployment: storable(deployment), project: storable(project) };
+    const behind = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
+    // Both ends of the time as well: not each index has the id behind it.
+    const endMs = Math.min(toBound(toMs), (behind?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
+    const query = { ...rest, ...names, before: behind, fromMs: toBound(fromMs), toMs: endMs };
+    return this.#database.run((kysely) => listCalls(kysely, query));
   }
 
   async readAudit({ beforeMs, beforeId = '', kind, limit }: AuditQuery): Promise<readonly AuditRecord[]> {

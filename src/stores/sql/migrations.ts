@@ -20,6 +20,7 @@ export const migrations: readonly Migration[] = [
   toChatTables,
   toBackgroundList,
   toShareTable,
+  toUsageLists,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -173,6 +174,15 @@ function toReservationTables({ key, engine }: ColumnTypes): readonly string[] {
 /** Everyone may ask for their own usage: it is found without reading that of all. */
 function toUsageOfSubjects(): readonly string[] {
   return ['create index usage_records_of_subject on usage_records (subject, at_ms)'];
+}
+
+/** Single calls are listed by what they were of, the newest first, however many there are; few are not answered. */
+function toUsageLists(): readonly string[] {
+  return [
+    'create index usage_records_of_deployment on usage_records (deployment, at_ms, id)',
+    'create index usage_records_of_project on usage_records (project, at_ms, id)',
+    "create index usage_records_unanswered on usage_records (at_ms, id) where outcome <> 'ok'",
+  ];
 }
 
 /** Applications are told by the ids that were written, and found by any spelling of them. */

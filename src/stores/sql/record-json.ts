@@ -9,3 +9,8 @@ export function toRecordJson(record: Readonly<Record<string, unknown>>): string 
 export function fromRecordJson<Value>(text: string): Record<string, Value> {
   return Object.fromEntries(parseJson(text) as [string, Value][]);
 }
+
+/** The texts of a JSON array. */
+export function fromRecordList(text: string): readonly string[] {
+  return parseJson(text) as readonly string[];
+}

@@ -1,5 +1,5 @@
-import type { AuditQuery, AuditRecord, Journal } from '#domain/usage/journal.ts';
-import { type Query, queryFault, readLimit, readText } from './query.ts';
+import type { AuditRecord, Journal } from '#domain/usage/journal.ts';
+import { type Query, queryFault, readLimit, readPlace, readText, toToken } from './query.ts';
 
 const limits = { most: 500, otherwise: 50 };
 
@@ -18,7 +18,8 @@ interface Page {
 /** The records of one page, of one kind or of all. */
 export async function readPage(journal: Journal, query: Query, kind: string | undefined): Promise<Page> {
   const limit = readLimit(query, limits);
-  const found = await journal.readAudit({ ...readPlace(query), kind, limit: limit + 1 });
+  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readPlace(query) ?? {};
+  const found = await journal.readAudit({ beforeMs, beforeId, kind, limit: limit + 1 });
   const records = found.slice(0, limit);
   const last = found.length > limit ? records.at(-1) : undefined;
   return { records, nextToken: last === undefined ? null : toToken(last) };
@@ -32,16 +33,4 @@ function readKind(query: Query): string | undefined {
   const kind = readText(query, 'kind');
   if (kind === undefined || /^[a-z_]{1,50}(\.[a-z_]{1,50})?$/.test(kind)) return kind;
   throw queryFault('kind', 'must be an action such as consent.accepted, or the first part of one');
-}
-
-function toToken({ atMs, id }: AuditRecord): string {
-  return Buffer.from(`${atMs} ${id}`).toString('base64url');
-}
-
-function readPlace(query: Query): Pick<AuditQuery, 'beforeMs' | 'beforeId'> {
-  const token = readText(query, 'token');
-  if (token === undefined) return { beforeMs: Number.POSITIVE_INFINITY };
-  const [, atMs, beforeId] = /^(-?\d{1,15}) ([^\0]*)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (atMs === undefined || beforeId === undefined) throw queryFault('token', 'must be the nextToken of the page before');
-  return { beforeMs: Number(atMs), beforeId };
 }

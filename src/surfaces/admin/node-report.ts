@@ -40,6 +40,8 @@ export interface UpstreamReport {
   readonly tier: number;
   readonly state: 'ok' | 'rate_limited' | 'failing';
   readonly failuresInARow: number;
+  /** Of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. */
+  readonly refusedStatus: number | null;
   /** Not asked before; null where it is asked. */
   readonly offUntil: number | null;
 }

@@ -1,5 +1,6 @@
 import { type ApiOperation, anyObject, inQuery, json, type NamedSchema, type Schema } from '../http/operation.ts';
 import { keyErrors } from '../http/operation-errors.ts';
+import { outcomes } from './calls.ts';
 
 const text = { type: 'string' };
 const orNull = (type: string): Schema => ({ type: [type, 'null'] });
@@ -31,6 +32,47 @@ const usage: NamedSchema = {
       },
       total: { type: 'object', description: 'Of everything, also of what is cut off.', properties: amounts },
       isCut: { type: 'boolean', description: 'Whether there are more rows than `limit`.' },
+    },
+  },
+};
+
+const callsPage: NamedSchema = {
+  name: 'Calls',
+  schema: {
+    type: 'object',
+    required: ['object', 'from', 'to', 'data', 'nextToken'],
+    properties: {
+      object: { const: 'list' },
+      from: { ...text, description: 'The first day, in UTC.' },
+      to: { ...text, description: 'The last day, included.' },
+      data: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: text,
+            at: { ...moment, description: 'When it began, in milliseconds since the epoch.' },
+            requestId: text,
+            user: text,
+            project: text,
+            deployment: text,
+            path: {
+              type: 'array',
+              items: text,
+              description:
+                'Ids of deployments, from the one that the caller asked to this one: more than one if an application called it.',
+            },
+            operation: { enum: ['chat', 'embeddings', 'passthrough'] },
+            outcome: { enum: outcomes },
+            status: { type: 'integer', description: 'Of the answer; 499 if the caller left before it.' },
+            promptTokens: { type: 'integer' },
+            completionTokens: { type: 'integer' },
+            cost: { type: 'number', description: 'USD.' },
+            durationMs: { type: 'number' },
+          },
+        },
+      },
+      nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
     },
   },
 };
@@ -113,6 +155,11 @@ const upstream: Schema = {
     tier: { type: 'integer' },
     state: { enum: ['ok', 'rate_limited', 'failing'] },
     failuresInARow: { type: 'integer' },
+    refusedStatus: {
+      ...orNull('integer'),
+      description:
+        'The status of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. Null after one that it answered.',
+    },
     offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
   },
 };
@@ -162,12 +209,26 @@ const adminErrors = [...keyErrors, 'access_denied'] as const;
 
 const date = { schema: { type: 'string', format: 'date' } };
 
-const usageParameters = (keys: string, by: string) => [
+const days = [
   inQuery('from', 'The first day, such as `2026-11-01`, in UTC. Absent: 29 days before `to`.', {
     ...date,
     example: '2026-11-01',
   }),
   inQuery('to', 'The last day, included; at most 365 days later. Absent: today.', { ...date, example: '2026-11-30' }),
+];
+
+const callsParameters = [
+  ...days,
+  inQuery('deployment', 'Only those of a deployment.'),
+  inQuery('outcome', 'Only those that ended so: answered, refused for the own fault or a limit, failed, left by the caller.', {
+    schema: { enum: outcomes },
+  }),
+  inQuery('token', '`nextToken` of the page before.'),
+  inQuery('limit', 'How many at most.', { schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 }, example: 10 }),
+];
+
+const usageParameters = (keys: string, by: string) => [
+  ...days,
   inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`, {
     example: by,
     schema: toList(by.split(',')),
@@ -183,7 +244,7 @@ function toList(words: readonly string[]): Schema {
   return { type: 'string', pattern: `^${word}(,${word})*$` };
 }
 
-/** `/v1/admin/…` and `/v1/user/usage`. */
+/** `/v1/admin/…`, `/v1/user/usage` and `/v1/user/calls`. */
 export const adminOperations: readonly ApiOperation[] = [
   {
     method: 'get',
@@ -208,6 +269,32 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'What the caller used, summed up',
     parameters: usageParameters('`day`, `deployment`', 'day,deployment'),
     answers: [{ status: 200, description: 'The sums.', content: json(usage) }],
+    errors: [...adminErrors, 'invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/calls',
+    id: 'getCalls',
+    tag,
+    summary: 'Single calls of everybody, the newest first',
+    description: 'For the role `admin`: what the sums of usage are made of. Nothing of what was said.',
+    parameters: [
+      ...callsParameters,
+      inQuery('user', 'Only those of a user.'),
+      inQuery('project', 'Only those of a project; empty for those without one.'),
+    ],
+    answers: [{ status: 200, description: 'A page.', content: json(callsPage) }],
+    errors: [...adminErrors, 'invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/user/calls',
+    id: 'getOwnCalls',
+    tag: 'Limits',
+    summary: 'Single calls of the caller, the newest first',
+    description: 'For every key and token of the own user. Nothing of what was said.',
+    parameters: callsParameters,
+    answers: [{ status: 200, description: 'A page.', content: json(callsPage) }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {

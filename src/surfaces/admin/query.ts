@@ -20,6 +20,26 @@ export function readLimit(query: Query, { most, otherwise }: { most: number; oth
   return limit;
 }
 
+/** Where a list goes on: behind this record. */
+export interface Place {
+  readonly atMs: number;
+  readonly id: string;
+}
+
+/** The `nextToken` of a page that ends with this record. */
+export function toToken({ atMs, id }: Place): string {
+  return Buffer.from(`${atMs} ${id}`).toString('base64url');
+}
+
+/** Where the page before ended, by its `token`; undefined for the first page. */
+export function readPlace(query: Query): Place | undefined {
+  const token = readText(query, 'token');
+  if (token === undefined) return undefined;
+  const [, atMs, id] = /^(-?\d{1,15}) ([^\0]*)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  if (atMs === undefined || id === undefined) throw queryFault('token', 'must be the nextToken of the page before');
+  return { atMs: Number(atMs), id };
+}
+
 export function queryFault(param: string, claim: string): ParleyError {
   return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
 }

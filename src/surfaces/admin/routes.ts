@@ -8,6 +8,7 @@ import { requireOwn } from '#domain/callers/require-own.ts';
 import type { Journal } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/read-request.ts';
 import { readAudit } from './audit.ts';
+import { readCalls } from './calls.ts';
 import type { NodeReport } from './node-report.ts';
 import { type Query, queryFault, readText } from './query.ts';
 import { readRatings } from './ratings.ts';
@@ -20,7 +21,7 @@ export interface AdminDeps {
   readonly clock: Clock;
 }
 
-/** `/v1/admin/usage`, `/audit` and `/state` for the role `admin`, and `/v1/user/usage` for everyone's own. */
+/** `/v1/admin/usage`, `/calls`, `/audit` and `/state` for the role `admin`, `/v1/user/usage` and `/v1/user/calls` for everyone's own. */
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const { journal, readNode, clock } = deps;
   app.get('/v1/admin/usage', async (request, reply) => {
@@ -32,6 +33,10 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
     return readUsage(journal, query, scope);
   });
+  app.get('/v1/admin/calls', async (request, reply) => {
+    await requireAdmin(deps, request, reply);
+    return readCalls(journal, request.query as Query, { subject: undefined, nowMs: clock.epochMs() });
+  });
   app.get('/v1/admin/audit', async (request, reply) => {
     await requireAdmin(deps, request, reply);
     return readAudit(journal, request.query as Query);
@@ -41,11 +46,20 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     return readNode();
   });
   app.get('/v1/user/usage', async (request, reply) => {
-    const caller = await callerOf(deps, request, reply);
-    requireOwn(caller, "read its user's usage");
-    const scope = { subject: caller.subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
+    const { subject } = await ownOf(deps, request, reply);
+    const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
     return readUsage(journal, request.query as Query, scope);
   });
+  app.get('/v1/user/calls', async (request, reply) => {
+    const { subject } = await ownOf(deps, request, reply);
+    return readCalls(journal, request.query as Query, { subject, nowMs: clock.epochMs() });
+  });
+}
+
+async function ownOf(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+  const caller = await callerOf(deps, request, reply);
+  requireOwn(caller, "read its user's usage");
+  return caller;
 }
 
 /** Throws `access_denied` if a caller lacks the role, or holds it only through a per-request key. */

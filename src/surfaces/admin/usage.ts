@@ -1,23 +1,17 @@
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
+import { type Days, readDays, toBounds } from './days.ts';
 import { type Query, queryFault, readLimit, readText } from './query.ts';
 
 /** What callers tell sums apart by, and what it is called in records. */
 const keysByName = { day: 'day', deployment: 'deployment', user: 'subject', project: 'project' } as const;
 type KeyName = keyof typeof keysByName;
 
-interface Asked {
-  /** `YYYY-MM-DD` in UTC. */
-  readonly from: string;
-  /** Included. */
-  readonly to: string;
+interface Asked extends Days {
   readonly by: readonly KeyName[];
   readonly limit: number;
 }
 
-const dayMs = 86_400_000;
-const mostDays = 366;
-const defaultDays = 30;
 const limits = { most: 10_000, otherwise: 1000 };
 
 export interface UsageScope {
@@ -31,7 +25,7 @@ export interface UsageScope {
 /** Sums of usage as callers are shown them, with the total of all. Throws `invalid_request`, StoreFault. */
 export async function readUsage(journal: Journal, query: Query, { subject, keys, nowMs }: UsageScope): Promise<object> {
   const { from, to, by, limit } = toAsked(query, keys, nowMs);
-  const scope = { subject, fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs };
+  const scope = { subject, ...toBounds({ from, to }) };
   const sums = await journal.sumUsage<UsageKey>({ ...scope, by: by.map((name) => keysByName[name]), limit: limit + 1 });
   const [total] = await journal.sumUsage({ ...scope, by: [] });
   return {
@@ -44,20 +38,7 @@ export async function readUsage(journal: Journal, query: Query, { subject, keys,
 }
 
 function toAsked(query: Query, keys: readonly KeyName[], nowMs: number): Asked {
-  const to = readDay(query, 'to') ?? toDay(nowMs);
-  const from = readDay(query, 'from') ?? toDay(Date.parse(to) - (defaultDays - 1) * dayMs);
-  const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
-  if (days < 1) throw queryFault('from', 'must not be after to');
-  if (days > mostDays) throw queryFault('from', `must be at most ${mostDays - 1} days before to`);
-  return { from, to, by: readKeys(query, keys), limit: readLimit(query, limits) };
-}
-
-function readDay(query: Query, name: string): string | undefined {
-  const text = readText(query, name);
-  if (text === undefined) return undefined;
-  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms) || toDay(ms) !== text) throw queryFault(name, 'must be a day such as 2026-11-21');
-  return text;
+  return { ...readDays(query, nowMs), by: readKeys(query, keys), limit: readLimit(query, limits) };
 }
 
 function readKeys(query: Query, keys: readonly KeyName[]): readonly KeyName[] {
@@ -65,10 +46,6 @@ function readKeys(query: Query, keys: readonly KeyName[]): readonly KeyName[] {
   const known = keys.filter((key) => names.has(key));
   if (known.length < names.size) throw queryFault('by', `may list ${keys.join(', ')}, with commas between`);
   return known;
-}
-
-function toDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }
 
 function toKeys(sum: UsageSum<UsageKey>, by: readonly KeyName[]): object {

@@ -10,6 +10,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
+import { leavingSignal } from '../http/leaving-signal.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
 import { readCredentials, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
@@ -31,7 +32,7 @@ const bounds = { maxBytesPerChat: 32 * mebibyte, maxBytesPerUser: 10 * 1024 * me
 /** `/v1/chats`, `/v1/chats/{chat}` and `/v1/chat-changes`: the conversations of the page, as trees of turns (docs/wire.md, Chats). */
 export function chatRoutes(app: FastifyInstance, deps: ChatRoutesDeps): void {
   const url = '/v1/chats/:chat';
-  app.get('/v1/chats', (request) => list(deps, request));
+  app.get('/v1/chats', (request, reply) => list(deps, request, reply));
   serveEarly(app, { method: 'DELETE', url: '/v1/chats' }, (request, reply) => removeAll(deps, request, reply));
   app.get('/v1/chat-changes', (request) => tellChanges(deps, request));
   app.get(url, (request, reply) => get(deps, request, reply));
@@ -39,14 +40,16 @@ export function chatRoutes(app: FastifyInstance, deps: ChatRoutesDeps): void {
   serveEarly(app, { method: 'DELETE', url }, (request, reply) => remove(deps, request, reply));
 }
 
-async function list(deps: ChatRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
+async function list(deps: ChatRoutesDeps, request: FastifyRequest, { raw }: FastifyReply): Promise<JsonObject> {
   const subject = await subjectOf(deps, request);
   const query = request.query as Query;
   const asked = readListQuery(query);
   const words = readWords(query);
   // In this order: what changes between the two is told to those who follow from here.
   const revision = await deps.chats.revision(subject);
-  const page = await (words === undefined ? deps.chats.list(subject, asked) : deps.chats.search(subject, { ...asked, words }));
+  const page = await (words === undefined
+    ? deps.chats.list(subject, asked)
+    : deps.chats.search(subject, { ...asked, words, signal: leavingSignal(raw) }));
   return { ...toShownPage(page), revision };
 }
 

@@ -108,6 +108,61 @@ describeOnEach('chats', (node) => {
     });
   });
 
+  it('are found as they are now, however often they were searched, and whichever node changed them', async () => {
+    const subject = user();
+    const [searching, writing] = [here(), there()];
+    const put = (id: string, more: Partial<ChatChange>) => writing.write({ subject, id }, change(more), always);
+    const find = async (word: string, archived = false) =>
+      (await searching.search(subject, { words: [word], limit: 10, archived, after: undefined })).heads;
+    for (const [nth, id] of ['a', 'b', 'c'].entries()) await put(id, { updatedAtMs: nth, turns: [turn('q', `tea ${id}`)] });
+    const ids = async (word: string, archived = false) => (await find(word, archived)).map(({ id }) => id).join('');
+    expect([await ids('tea'), await ids('tea'), await ids('coffee')]).toEqual(['cba', 'cba', '']);
+    await put('a', { updatedAtMs: 9, pinned: true, fields: { title: 'Hot' }, turns: [turn('q', 'coffee')] });
+    expect([await ids('tea'), await ids('coffee'), await find('hot')]).toMatchObject([
+      'cb',
+      'a',
+      [{ pinned: true, updatedAtMs: 9, fields: { title: 'Hot' } }],
+    ]);
+    await put('b', { updatedAtMs: 1, archived: true });
+    expect([await ids('tea'), await ids('tea', true)]).toEqual(['c', 'b']);
+    await writing.delete({ subject, id: 'c' }, undefined, nowMs);
+    await writing.deleteAll(user());
+    expect([await ids('tea'), await ids('tea', true), await ids('coffee')]).toEqual(['', 'b', 'a']);
+    await searching.deleteAll(subject);
+    expect([await ids('tea', true), await ids('coffee')]).toEqual(['', '']);
+  });
+
+  it('are found page by page, the same the first time and again', async () => {
+    const subject = user();
+    for (let nth = 0; nth < 7; nth += 1)
+      await here().write({ subject, id: `c${nth}` }, change({ updatedAtMs: nth, turns: [turn('q', 'word')] }), always);
+    const store = there();
+    const pages = async () => {
+      const found: string[] = [];
+      for (let after: ChatMark | undefined, isMore = true; isMore; isMore = after !== undefined) {
+        const page = await store.search(subject, { words: ['word'], limit: 3, archived: false, after });
+        found.push(page.heads.map(({ id }) => id).join());
+        after = page.next;
+      }
+      return found;
+    };
+    const whole = ['c6,c5,c4', 'c3,c2,c1', 'c0'];
+    expect(await pages()).toEqual(whole);
+    await store.search(subject, { words: ['nowhere'], limit: 3, archived: false, after: undefined });
+    expect(await pages()).toEqual(whole);
+  });
+
+  it('are looked through no longer once nobody waits', async () => {
+    const subject = user();
+    await here().write({ subject, id: 'a' }, change({ turns: [turn('q', 'word')] }), always);
+    const query = { words: ['word'], limit: 3, archived: false, after: undefined };
+    const store = there();
+    const left = store.search(subject, { ...query, signal: AbortSignal.abort(new Error('left')) });
+    const next = store.search(subject, query);
+    await expect(left).rejects.toThrow('left');
+    expect((await next).heads).toMatchObject([{ id: 'a' }]);
+  });
+
   it('take no more than they may, and what is deleted makes room', async () => {
     const subject = user();
     const half = (id: string) => ({ place: { subject, id }, change: change({ turns: [turn('q', 'x'.repeat(600_000))] }) });

@@ -175,6 +175,20 @@ describeOnEach('the journal', (node) => {
     expect(await read('tool', 1)).toEqual(['tool']);
     expect([await read('too'), await read('tool%'), await read('TOOL.RUN')]).toEqual([[], [], []]);
   });
+
+  it('lists single calls as they were appended, the newest first, behind one of them', async () => {
+    const subject = randomUUID();
+    const [a, b, c] = [1, 2, 2].map((ms, nth) => usage(subject, { id: `${subject} ${nth}`, atMs: midnight + ms, cost: 2 ** 40 }));
+    const odd = usage(subject, { id: `${subject} 9`, outcome: 'left', path: ['say "hi"', 'model'] });
+    await journal().appendUsage([a, b, c, odd].filter((each) => each !== undefined));
+    const none = { deployment: undefined, project: undefined, outcome: undefined, before: undefined };
+    const query = { ...none, fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY, subject, limit: 10 };
+    expect(await journal().listCalls(query)).toEqual([c, b, a, odd]);
+    expect(await journal().listCalls({ ...query, before: c })).toEqual([b, a, odd]);
+    expect(await journal().listCalls({ ...query, fromMs: midnight + 0.5, toMs: midnight + 2, limit: 1 })).toEqual([a]);
+    expect(await journal().listCalls({ ...query, outcome: 'left', deployment: 'model', project: 'project' })).toEqual([odd]);
+    expect(await journal().listCalls({ ...query, project: 'other' })).toEqual([]);
+  });
 });
 
 function toOrder({ day, deployment, subject }: { day: string; deployment: string; subject: string }): Buffer {

@@ -1,6 +1,8 @@
 import { type Arrangement, arrangementOf, isSameArrangement, withArrangementOf } from './arrangement.ts';
 import { type Conversation, settled } from './conversation.ts';
-import { type Database, type Head, isWhole, toHead } from './database.ts';
+import { type Database, type Head, toHead } from './database.ts';
+import type { Search, SearchedPlaces } from './deep-search.ts';
+import { hasAll, wordsOf } from './head-words.ts';
 import type { OtherTabs } from './other-tabs.ts';
 import type { ServerSync } from './server-sync.ts';
 
@@ -58,23 +60,33 @@ export class Library {
   /** One that is open. */
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
 
-  /** Ids of long conversations in which the words stand behind what their heads have. */
-  async searchLong(query: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
-    const words = wordsOf(query);
-    const found = new Set<string>();
-    for (const head of this.#heads) {
-      if (isWhole(head) || words.length === 0 || hasAll(head.said, words)) continue;
-      if (signal.aborted) break;
-      const conversation = this.#open.get(head.id) ?? (await this.#database.read(head.id).catch(() => undefined));
-      const said = Object.values(conversation?.turns ?? {}).map(({ text }) => text);
-      if (hasAll([head.title, ...said].join('\n').toLowerCase(), words)) found.add(head.id);
-    }
-    if (words.length > 0 && !signal.aborted) {
-      const elsewhere = (await this.#sync?.search(query, signal)) ?? [];
-      if (elsewhere.some((id) => !this.#heads.some((head) => head.id === id))) await this.load();
-      for (const id of elsewhere) found.add(id);
-    }
-    return found;
+  /** Tells the ids of conversations in which the words stand behind what their heads have, here and on the service. */
+  async searchLong(query: string, search: Search<readonly string[]>): Promise<void> {
+    const { searchDeep } = await import('./deep-search.ts');
+    await searchDeep(this.#places(), query, search);
+  }
+
+  /** Called when a search is about to begin. Without it the search is slower. */
+  prepareSearch(): void {
+    import('./deep-search.ts').then(({ prepareSearch }) => prepareSearch(this.#places())).catch(() => undefined);
+  }
+
+  #places(): SearchedPlaces {
+    return {
+      heads: this.#heads,
+      read: async (id) => this.#open.get(id) ?? this.#database.read(id).catch(() => undefined),
+      list: async (query, signal) => this.#sync?.list(query, signal),
+      listFound: (found) => this.#listFound(found),
+    };
+  }
+
+  /** Lists what a search has found, and is not listed yet. */
+  async #listFound(found: readonly Head[]): Promise<void> {
+    const listed = new Set(this.#heads.map(({ id }) => id));
+    if (found.every(({ id }) => listed.has(id))) return;
+    const known = new Set((await this.#database.heads()).map(({ id }) => id));
+    await this.#database.putHeads(found.filter(({ id }) => !known.has(id)));
+    await this.load();
   }
 
   /** One with all its turns, without opening it. */
@@ -282,14 +294,6 @@ function sorted(heads: readonly Head[]): readonly Head[] {
 export function findHeads(heads: readonly Head[], query: string): readonly Head[] {
   const words = wordsOf(query);
   return words.length === 0 ? heads : heads.filter(({ said }) => hasAll(said, words));
-}
-
-function wordsOf(query: string): readonly string[] {
-  return query.toLowerCase().split(/\s+/).filter(Boolean);
-}
-
-function hasAll(said: string, words: readonly string[]): boolean {
-  return words.every((word) => said.includes(word));
 }
 
 /** A conversation with the turns of another that it has not. */

@@ -15,7 +15,6 @@ interface SyncParts {
 const followMs = 4000;
 const sendAfterMs = 500;
 const pagesAtFirst = 20;
-const pagesOfSearch = 20;
 const mostTries = 5;
 const mostTurnsAtOnce = 200;
 const mostCharsAtOnce = 4_000_000;
@@ -90,25 +89,9 @@ export class ServerSync {
     });
   }
 
-  /** Finds conversations that have every word, on the service; gives their ids. */
-  async search(query: string, signal: AbortSignal): Promise<readonly string[]> {
-    const shelves = await Promise.all(['false', 'true'].map((archived) => this.#searchShelf({ query, archived }, signal)));
-    return shelves.flat();
-  }
-
-  async #searchShelf(asked: { query: string; archived: string }, signal: AbortSignal): Promise<readonly string[]> {
-    const found: string[] = [];
-    let token: string | null = '';
-    for (let page = 0; page < pagesOfSearch && token !== null && this.#state === 'following' && !signal.aborted; page += 1) {
-      const answer: ChatPage | undefined = await this.#parts.chats.list({ ...asked, token }, signal).catch(() => undefined);
-      if (answer === undefined) break;
-      const known = new Set((await this.#parts.database.heads()).map(({ id }) => id));
-      const fresh = answer.data.filter(({ id }) => !known.has(id));
-      await this.#parts.database.putHeads(fresh.map(toListed));
-      found.push(...answer.data.map(({ id }) => id));
-      token = answer.nextToken;
-    }
-    return found;
+  /** A page of the service's list; undefined where it cannot be had. */
+  async list(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ChatPage | undefined> {
+    return this.#state === 'following' ? this.#parts.chats.list(query, signal).catch(() => undefined) : undefined;
   }
 
   /** Sends what is left, and then keeps nothing in this browser, unless something could not be sent. */
@@ -293,7 +276,8 @@ export class ServerSync {
 
 const noFields: SyncMark['fields'] = { title: '', deployment: '', shown: {}, createdAtMs: 0 };
 
-function toListed({ id, title = '', deployment = '', updatedAtMs = 0, pinned, archived, tags }: ChatHead): Head {
+/** A head as the list has it. */
+export function toListed({ id, title = '', deployment = '', updatedAtMs = 0, pinned, archived, tags }: ChatHead): Head {
   const arrangement = arrangementOf({ title, pinned, archived, tags } as Arrangement);
   return { id, ...arrangement, deployment, updatedAtMs, said: [title, ...arrangement.tags].join('\n').toLowerCase() };
 }

@@ -1,4 +1,4 @@
-import { useCallback, useId, useState } from 'react';
+import { useCallback, useEffect, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
@@ -12,15 +12,23 @@ import { toMoment } from './to-moment.ts';
 
 const kinds = ['consent', 'application', 'configuration', 'credentials'] as const;
 
-/** What was done that somebody may have to answer for, the newest first. `round` grows when everything is to be read anew. */
-export function AuditSection({ round }: { readonly round: number }) {
+interface AuditSectionProps {
+  /** Grows when everything is to be read anew. */
+  readonly round: number;
+  /** What the rest of the page shows: another object each time that it is brought up to date. */
+  readonly latest: object | undefined;
+}
+
+/** What was done that somebody may have to answer for, the newest first. What comes while it is read is offered, not put above it. */
+export function AuditSection({ round, latest }: AuditSectionProps) {
   const words = useOperationsWords();
   const { service } = usePage();
   const [kind, setKind] = useState('');
   const field = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another round reads anew
   const load = useCallback((signal: AbortSignal) => readAudit(service, { kind, signal }), [service, kind, round]);
-  const { value: first, fault, isLoading } = useLoaded(load);
+  const { value: first, fault, isLoading, reload } = useLoaded(load);
+  const hasNewer = useHasNewer({ first, kind, latest });
   const [older, setOlder] = useState<{ behind: AuditPage; pages: readonly AuditPage[] }>();
   const [failed, setFailed] = useState<Fault>();
   const pages = first === undefined ? [] : [first, ...(older?.behind === first ? older.pages : [])];
@@ -51,6 +59,13 @@ export function AuditSection({ round }: { readonly round: number }) {
       </div>
       <Trouble fault={fault ?? failed} />
       {first !== undefined && records.length === 0 && <p className="soft">{words.noRecords}</p>}
+      {hasNewer && (
+        <div>
+          <button type="button" className="button" onClick={reload}>
+            {words.newer}
+          </button>
+        </div>
+      )}
       {records.length > 0 && <Records records={records} />}
       {token !== undefined && (
         <div>
@@ -61,6 +76,32 @@ export function AuditSection({ round }: { readonly round: number }) {
       )}
     </section>
   );
+}
+
+interface Newer {
+  readonly first: AuditPage | undefined;
+  readonly kind: string;
+  readonly latest: object | undefined;
+}
+
+/** Whether there is a record that was not there when the first page was read; looked for each time the rest is brought up to date. */
+function useHasNewer({ first, kind, latest }: Newer): boolean {
+  const { service } = usePage();
+  const [newer, setNewer] = useState<AuditPage>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked for anew each time
+  useEffect(() => {
+    if (first === undefined || latest === undefined || newer === first) return;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    readAudit(service, { kind, limit: 1, signal }).then(
+      ({ records: [newest] }) => {
+        if (!signal.aborted && newest !== undefined && newest.id !== first.records[0]?.id) setNewer(first);
+      },
+      () => undefined,
+    );
+    return () => leaving.abort();
+  }, [latest]);
+  return first !== undefined && newer === first;
 }
 
 function Records({ records }: { readonly records: readonly AuditRecord[] }) {

@@ -9,8 +9,8 @@ export function ConfigurationSection({ state }: { readonly state: NodeState }) {
   const { language } = useLanguage();
   const { files, loadedAtMs, refusedAtMs, faults, warnings } = state;
   return (
-    <section className="sheet-section" aria-label={words.configuration}>
-      <h2>{words.configuration}</h2>
+    <section className="sheet-section operations-configuration" aria-label={words.configuration}>
+      <h2 tabIndex={-1}>{words.configuration}</h2>
       {files.length === 0 ? (
         <p className="soft">{words.embedded}</p>
       ) : (

@@ -3,19 +3,31 @@ import type { OperationsWords } from './operations-english.ts';
 import { useOperationsWords } from './operations-words.ts';
 import type { NodeState } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
+import { troublesOf } from './trouble-of.ts';
 
 /** Whether all is well, and if not, why. */
 export function HealthSection({ state }: { readonly state: NodeState }) {
   const words = useOperationsWords();
   const { language } = useLanguage();
   const { version, runtime, startedAtMs, stores, hindrances, reasons } = state;
-  const [look, said] = verdictOf(state, words);
+  const { look, upstreams, isConfigurationRefused } = troublesOf(state);
+  const said = { good: words.ok, doubtful: words.degraded, bad: words.notReady }[look];
   return (
     <section className="sheet-section" aria-label={words.health}>
       <h2>{words.health}</h2>
       <p className={`verdict ${look}`}>{said}</p>
-      {hindrances.length + reasons.length > 0 && (
+      {look !== 'good' && (
         <ul className="reasons">
+          {upstreams > 0 && (
+            <li>
+              <WayTo section="upstreams">{words.upstreamsInTrouble(upstreams)}</WayTo>
+            </li>
+          )}
+          {isConfigurationRefused && (
+            <li>
+              <WayTo section="configuration">{words.configurationRefused}</WayTo>
+            </li>
+          )}
           {[...hindrances, ...reasons].map(({ code, message }) => (
             <li key={`${code} ${message}`}>
               {message} <code className="soft small">{code}</code>
@@ -41,9 +53,23 @@ export function HealthSection({ state }: { readonly state: NodeState }) {
   );
 }
 
-function verdictOf({ hindrances, reasons }: NodeState, words: OperationsWords): readonly [look: string, said: string] {
-  if (hindrances.length > 0) return ['bad', words.notReady];
-  return reasons.length > 0 ? ['doubtful', words.degraded] : ['good', words.ok];
+interface WayToProps {
+  readonly section: 'upstreams' | 'configuration';
+  readonly children: string;
+}
+
+/** Leads to the part of the page that has more of it. */
+function WayTo({ section, children }: WayToProps) {
+  const go = (): void => {
+    const heading = document.querySelector<HTMLElement>(`.operations-${section} h2`);
+    heading?.scrollIntoView({ block: 'start' });
+    heading?.focus({ preventScroll: true });
+  };
+  return (
+    <button type="button" className="way-to" onClick={go}>
+      {children}
+    </button>
+  );
 }
 
 const named = ['records', 'files', 'limits', 'sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] as const;

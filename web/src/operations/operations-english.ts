@@ -2,12 +2,15 @@
 export const operationsEnglish = {
   title: 'Operations',
   refresh: 'Refresh',
+  byItself: 'Refresh by itself',
   asOf: (time: string) => `As of ${time}, of the node that answered.`,
 
   health: 'Health',
   ok: 'All is well',
   degraded: 'It serves, but something is wrong',
   notReady: 'It takes no calls',
+  upstreamsInTrouble: (count: number) => (count === 1 ? 'One upstream is in trouble' : `${count} upstreams are in trouble`),
+  configurationRefused: 'The last change of the configuration was refused',
   version: (version: string, runtime: string) => `Parley ${version} on Node ${runtime}`,
   upSince: (time: string) => `since ${time}`,
   stores: 'Where state rests',
@@ -31,6 +34,16 @@ export const operationsEnglish = {
   rateLimited: 'over its rate limit',
   failing: 'keeps failing',
   failedLast: (count: number) => (count === 1 ? 'failed the last time' : `failed the last ${count} times`),
+  refusedLast: (status: number) => (status === 429 ? 'was over its rate limit' : `refuses us (${status})`),
+  refusedHint: (status: number) =>
+    ({
+      401: 'Its key is not accepted: give it another one in the configuration.',
+      402: 'The account has to be paid.',
+      403: 'Its key may not do this.',
+    })[status] ?? 'It is asked again.',
+  filter: 'Filter',
+  troubled: 'In trouble',
+  noneMatch: 'None is like that.',
   backAt: (when: string) => `left alone until ${when}`,
   tier: 'Tier',
   weight: 'Weight',
@@ -63,6 +76,7 @@ export const operationsEnglish = {
   object: 'To what',
   details: 'Details',
   noRecords: 'Nothing was noted.',
+  newer: 'Show newer ones',
   older: 'Show older ones',
 };
 

@@ -3,12 +3,16 @@ import type { OperationsWords } from './operations-english.ts';
 export const operationsFrench: OperationsWords = {
   title: 'Exploitation',
   refresh: 'Actualiser',
+  byItself: 'Actualiser automatiquement',
   asOf: (time) => `État à ${time}, du nœud qui a répondu.`,
 
   health: 'État de santé',
   ok: 'Tout va bien',
   degraded: 'Le nœud répond, mais quelque chose ne va pas',
   notReady: 'Le nœud n’accepte pas d’appels',
+  upstreamsInTrouble: (count) =>
+    count === 1 ? 'Un service en amont a un problème' : `${count} services en amont ont un problème`,
+  configurationRefused: 'La dernière modification de la configuration a été refusée',
   version: (version, runtime) => `Parley ${version} sur Node ${runtime}`,
   upSince: (time) => `depuis ${time}`,
   stores: 'Stockage de l’état',
@@ -32,6 +36,16 @@ export const operationsFrench: OperationsWords = {
   rateLimited: 'au-delà de sa limite de débit',
   failing: 'échoue de façon répétée',
   failedLast: (count) => (count === 1 ? 'dernier appel en échec' : `les ${count} derniers appels en échec`),
+  refusedLast: (status) => (status === 429 ? 'a dépassé sa limite de débit' : `nous refuse (${status})`),
+  refusedHint: (status) =>
+    ({
+      401: 'Sa clé n’est pas acceptée : donnez-lui-en une autre dans la configuration.',
+      402: 'Le compte doit être payé.',
+      403: 'Sa clé n’en a pas le droit.',
+    })[status] ?? 'Il est de nouveau appelé.',
+  filter: 'Filtrer',
+  troubled: 'Avec problème',
+  noneMatch: 'Aucun ne correspond.',
   backAt: (when) => `laissé au repos jusqu’à ${when}`,
   tier: 'Niveau',
   weight: 'Poids',
@@ -69,5 +83,6 @@ export const operationsFrench: OperationsWords = {
   object: 'Sur quoi',
   details: 'Détails',
   noRecords: 'Rien n’a été consigné.',
+  newer: 'Afficher les plus récents',
   older: 'Afficher les plus anciens',
 };

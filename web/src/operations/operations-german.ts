@@ -3,12 +3,16 @@ import type { OperationsWords } from './operations-english.ts';
 export const operationsGerman: OperationsWords = {
   title: 'Betrieb',
   refresh: 'Aktualisieren',
+  byItself: 'Von selbst aktualisieren',
   asOf: (time) => `Stand ${time}, von dem Knoten, der geantwortet hat.`,
 
   health: 'Gesundheit',
   ok: 'Alles in Ordnung',
   degraded: 'Er arbeitet, aber etwas stimmt nicht',
   notReady: 'Er nimmt keine Aufrufe an',
+  upstreamsInTrouble: (count) =>
+    count === 1 ? 'Eine Gegenstelle macht Schwierigkeiten' : `${count} Gegenstellen machen Schwierigkeiten`,
+  configurationRefused: 'Die letzte Änderung der Konfiguration wurde abgelehnt',
   version: (version, runtime) => `Parley ${version} auf Node ${runtime}`,
   upSince: (time) => `seit ${time}`,
   stores: 'Wo Zustand liegt',
@@ -32,6 +36,16 @@ export const operationsGerman: OperationsWords = {
   rateLimited: 'über ihrem Anfragelimit',
   failing: 'scheitert immer wieder',
   failedLast: (count) => (count === 1 ? 'zuletzt gescheitert' : `die letzten ${count} Male gescheitert`),
+  refusedLast: (status) => (status === 429 ? 'war über ihrem Anfragelimit' : `weist uns ab (${status})`),
+  refusedHint: (status) =>
+    ({
+      401: 'Ihr Schlüssel gilt nicht: Gib ihr in der Konfiguration einen anderen.',
+      402: 'Das Konto muss bezahlt werden.',
+      403: 'Ihr Schlüssel darf das nicht.',
+    })[status] ?? 'Sie wird wieder gefragt.',
+  filter: 'Filtern',
+  troubled: 'Mit Schwierigkeiten',
+  noneMatch: 'Keine ist so.',
   backAt: (when) => `in Ruhe gelassen bis ${when}`,
   tier: 'Stufe',
   weight: 'Gewicht',
@@ -69,5 +83,6 @@ export const operationsGerman: OperationsWords = {
   object: 'Woran',
   details: 'Näheres',
   noRecords: 'Nichts wurde aufgezeichnet.',
+  newer: 'Neuere zeigen',
   older: 'Ältere zeigen',
 };

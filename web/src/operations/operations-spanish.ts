@@ -3,12 +3,16 @@ import type { OperationsWords } from './operations-english.ts';
 export const operationsSpanish: OperationsWords = {
   title: 'Operación',
   refresh: 'Actualizar',
+  byItself: 'Actualizar automáticamente',
   asOf: (time) => `Estado a las ${time}, del nodo que respondió.`,
 
   health: 'Estado de salud',
   ok: 'Todo está bien',
   degraded: 'El nodo responde, pero algo va mal',
   notReady: 'El nodo no acepta llamadas',
+  upstreamsInTrouble: (count) =>
+    count === 1 ? 'Un servicio de origen tiene problemas' : `${count} servicios de origen tienen problemas`,
+  configurationRefused: 'El último cambio de la configuración se rechazó',
   version: (version, runtime) => `Parley ${version} en Node ${runtime}`,
   upSince: (time) => `desde ${time}`,
   stores: 'Dónde se guarda el estado',
@@ -32,6 +36,16 @@ export const operationsSpanish: OperationsWords = {
   rateLimited: 'por encima de su límite de solicitudes',
   failing: 'falla de forma repetida',
   failedLast: (count) => (count === 1 ? 'falló la última vez' : `falló las últimas ${count} veces`),
+  refusedLast: (status) => (status === 429 ? 'superó su límite de solicitudes' : `nos rechaza (${status})`),
+  refusedHint: (status) =>
+    ({
+      401: 'Su clave no se acepta: dale otra en la configuración.',
+      402: 'La cuenta debe pagarse.',
+      403: 'Su clave no tiene permiso.',
+    })[status] ?? 'Se le vuelve a llamar.',
+  filter: 'Filtrar',
+  troubled: 'Con problemas',
+  noneMatch: 'Ninguno es así.',
   backAt: (when) => `en pausa hasta ${when}`,
   tier: 'Nivel',
   weight: 'Peso',
@@ -69,5 +83,6 @@ export const operationsSpanish: OperationsWords = {
   object: 'Sobre qué',
   details: 'Detalles',
   noRecords: 'No se registró nada.',
+  newer: 'Mostrar las más recientes',
   older: 'Mostrar anteriores',
 };

@@ -12,6 +12,8 @@ export interface Upstream {
   readonly weight: number;
   readonly state: 'ok' | 'rate_limited' | 'failing';
   readonly failuresInARow: number;
+  /** Of its last answer, if that refused the key or the account it is asked with, or was one too many. */
+  readonly refusedStatus: number | undefined;
   readonly offUntilMs: number | undefined;
 }
 
@@ -90,9 +92,13 @@ export async function readState(service: Service, signal: AbortSignal): Promise<
 /** One page of the audit log, the newest first. `kind` '' stands for all. Throws ServiceFault. */
 export async function readAudit(
   service: Service,
-  { kind, token, signal }: { kind: string; token?: string; signal?: AbortSignal },
+  { kind, token, limit = 50, signal }: { kind: string; token?: string; limit?: number; signal?: AbortSignal },
 ): Promise<AuditPage> {
-  const query = new URLSearchParams({ limit: '50', ...(kind !== '' && { kind }), ...(token !== undefined && { token }) });
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(kind !== '' && { kind }),
+    ...(token !== undefined && { token }),
+  });
   const body = objectOf(await service.json(`v1/admin/audit?${query}`, signal && { signal }));
   return {
     records: objects(body.data).map(({ id, at, action, user, object, requestId, details }) => ({
@@ -119,6 +125,7 @@ function toUpstream(item: JsonObject): Upstream {
     weight: Number(item.weight),
     state: state === 'rate_limited' || state === 'failing' ? state : 'ok',
     failuresInARow: number(item.failuresInARow) ?? 0,
+    refusedStatus: number(item.refusedStatus),
     offUntilMs: number(item.offUntil),
   };
 }

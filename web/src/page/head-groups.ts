@@ -10,9 +10,10 @@ export interface HeadGroup {
 
 /** Heads, the latest first, as they are listed: pinned ones, then by day and by month, archived ones last. */
 export function toHeadGroups(heads: readonly Head[], nowMs: number): readonly HeadGroup[] {
+  const groupOf = groupsUpTo(nowMs);
   const groups = Map.groupBy(heads, (head) => {
     if (head.archived === true) return 'archived';
-    return head.pinned === true ? 'pinned' : groupOf(head.updatedAtMs, nowMs);
+    return head.pinned === true ? 'pinned' : groupOf(head.updatedAtMs);
   });
   const places = new Map<GroupName, number>([
     ['pinned', 0],
@@ -23,15 +24,21 @@ export function toHeadGroups(heads: readonly Head[], nowMs: number): readonly He
     .sort((one, other) => (places.get(one.name) ?? 1) - (places.get(other.name) ?? 1));
 }
 
-function groupOf(atMs: number, nowMs: number): GroupName {
+function groupsUpTo(nowMs: number): (atMs: number) => GroupName {
   const daysAgo = (days: number): number => {
     const day = new Date(nowMs);
     return new Date(day.getFullYear(), day.getMonth(), day.getDate() - days).getTime();
   };
-  if (atMs >= daysAgo(0)) return 'today';
-  if (atMs >= daysAgo(1)) return 'yesterday';
-  if (atMs >= daysAgo(7)) return 'week';
-  if (atMs >= daysAgo(30)) return 'month';
-  const at = new Date(atMs);
-  return new Date(at.getFullYear(), at.getMonth()).getTime();
+  const days = [
+    ['today', daysAgo(0)],
+    ['yesterday', daysAgo(1)],
+    ['week', daysAgo(7)],
+    ['month', daysAgo(30)],
+  ] as const;
+  return (atMs) => {
+    const near = days.find(([, fromMs]) => atMs >= fromMs);
+    if (near !== undefined) return near[0];
+    const at = new Date(atMs);
+    return new Date(at.getFullYear(), at.getMonth()).getTime();
+  };
 }

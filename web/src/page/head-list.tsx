@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import type { Head } from '../conversation/database.ts';
 import { moveFocus } from '../parts/move-focus.ts';
 import { useLanguage } from '../words/words.tsx';
@@ -7,8 +7,15 @@ import { HeadItem } from './head-item.tsx';
 
 const drawnAtOnce = 100;
 
-/** Conversations by day, each with what is going on in it; as many as were scrolled to. */
-export function HeadList({ heads, empty }: { readonly heads: readonly Head[]; readonly empty: string }) {
+interface HeadListProps {
+  readonly heads: readonly Head[];
+  readonly empty: string;
+  /** Any moment of it, the same one until tomorrow. */
+  readonly todayMs: number;
+}
+
+/** Conversations by day, each with what is going on in it; as many as were scrolled to. Drawn anew only if they change. */
+export const HeadList = memo(function HeadList({ heads, empty, todayMs }: HeadListProps) {
   const { language, words } = useLanguage();
   const [most, setMost] = useState(drawnAtOnce);
   const end = useRef<HTMLDivElement>(null);
@@ -21,6 +28,7 @@ export function HeadList({ heads, empty }: { readonly heads: readonly Head[]; re
     watch.observe(end.current);
     return () => watch.disconnect();
   }, [isMore, most]);
+  const groups = useMemo(() => toHeadGroups(heads, todayMs), [heads, todayMs]);
   if (heads.length === 0) return <p className="sidebar-empty soft small">{empty}</p>;
   const names = {
     ...{ pinned: words.pinned, today: words.today, yesterday: words.yesterday },
@@ -31,7 +39,7 @@ export function HeadList({ heads, empty }: { readonly heads: readonly Head[]; re
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the arrows act on the links inside, whose keys arrive here
     <div className="heads" onKeyDown={(event) => moveFocus(event, '.head > a')}>
-      {firstOf(toHeadGroups(heads, Date.now()), most).map((group) => (
+      {firstOf(groups, most).map((group) => (
         <section key={group.name} aria-label={nameOf(group)}>
           <h2 className="overline">{nameOf(group)}</h2>
           <ul>
@@ -44,7 +52,7 @@ export function HeadList({ heads, empty }: { readonly heads: readonly Head[]; re
       {isMore && <div ref={end} />}
     </div>
   );
-}
+});
 
 function firstOf(groups: readonly HeadGroup[], most: number): readonly HeadGroup[] {
   let left = most;

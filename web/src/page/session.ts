@@ -6,7 +6,9 @@ import { type Database, forgetfulDatabase, openDatabase } from '../conversation/
 import { Library } from '../conversation/library.ts';
 import type { Naming } from '../conversation/name-conversation.ts';
 import { otherTabsOf } from '../conversation/other-tabs.ts';
+import { ServerSync } from '../conversation/server-sync.ts';
 import { forgetKnownUser, type KnownUser, noteKnownUser, readKnownUser } from '../offline/known-user.ts';
+import { Chats } from '../service/chats.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
 import { faultOf } from '../service/fault.ts';
 import { isFromBetween } from '../service/is-from-between.ts';
@@ -89,10 +91,6 @@ async function nameIt(naming: Naming, conversationId: string): Promise<void> {
 
 /** Has the library the same on every device; gives what ends that. Resolves when it knows what there is, or after a short while. */
 async function followServer(service: Service, database: Database, library: Library): Promise<() => void> {
-  const [{ ServerSync }, { Chats }] = await Promise.all([
-    import('../conversation/server-sync.ts'),
-    import('../service/chats.ts'),
-  ]);
   const sync = new ServerSync({ chats: new Chats(service), database, onChange: (id) => void library.noteChange(id) });
   library.follow(sync);
   await Promise.race([sync.start(), new Promise((resolve) => setTimeout(resolve, longestStartMs))]);

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
@@ -25,12 +25,15 @@ interface SidebarProps {
 /** The user's conversations and the way to everything else; on narrow screens a drawer. */
 export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setAppearance }: SidebarProps) {
   const words = useWords();
-  const { place, isAdmin, isStorageGone } = usePage();
+  const { place, isAdmin, isStorageGone, library } = usePage();
   const hasBackground = useHasBackground();
   const [query, setQuery] = useState('');
   const [shelf, setShelf] = useState<Shelf>('all');
   const asked = query.trim();
-  const heads = onShelf(useFoundHeads(query), shelf, asked !== '');
+  const { heads: found, isSearching } = useFoundHeads(query);
+  const isSearch = asked !== '';
+  const heads = useMemo(() => onShelf(found, shelf, isSearch), [found, shelf, isSearch]);
+  const nothing = isSearching ? words.loading : words.nothingFound(asked);
   const panel = useRef<HTMLElement>(null);
   const search = useId();
   useListedPlace({
@@ -95,6 +98,7 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
             type="search"
             placeholder={words.searchConversations}
             value={query}
+            onFocus={() => library.prepareSearch()}
             onChange={({ target }) => setQuery(target.value)}
             onKeyDown={(event) => {
               if (event.key !== 'ArrowDown') return;
@@ -104,7 +108,7 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
           />
         </div>
         <Shelves {...{ shelf }} choose={setShelf} />
-        <HeadList heads={heads} empty={asked === '' ? words.noConversations : words.nothingFound(asked)} />
+        <HeadList {...{ heads, empty: isSearch ? nothing : words.noConversations }} todayMs={new Date().setHours(0, 0, 0, 0)} />
         {isStorageGone && <p className="trouble small">{words.storageFailed}</p>}
         <div className="sidebar-foot">
           <PageLink to="applications" icon="build" name={words.applicationsPage} />

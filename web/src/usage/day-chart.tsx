@@ -1,6 +1,7 @@
 import { useCallback, useState } from 'react';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLanguage } from '../words/words.tsx';
+import { CallsLink } from './calls-link.tsx';
 import { formatValue, type Measure, niceStep } from './measure.ts';
 import { useUsageWords } from './usage-words.ts';
 import '../attachments/chart.css';
@@ -18,13 +19,15 @@ interface DayChartProps {
   readonly measure: Measure;
   readonly days: readonly string[];
   readonly series: readonly DaySeries[];
+  /** Shows the calls of a day, and of a series if one is meant. */
+  readonly open: (day: string, series?: number) => void;
 }
 
 const [height, left, bottom, top] = [230, 54, 26, 10];
 const labelWidth = 62;
 
 /** Bars of days, one series upon the other, as wide as there is room; the same numbers in a table below. */
-export function DayChart({ title, measure, days, series }: DayChartProps) {
+export function DayChart({ title, measure, days, series, open }: DayChartProps) {
   const words = useUsageWords();
   const { language } = useLanguage();
   const toName = (day: string): string =>
@@ -40,7 +43,7 @@ export function DayChart({ title, measure, days, series }: DayChartProps) {
   return (
     <figure className="chart day-chart">
       <figcaption>{title}</figcaption>
-      <Drawing {...{ title, measure, rows, toName }} colours={series.map(({ colour }) => colour)} />
+      <Drawing {...{ title, measure, rows, toName, open }} colours={series.map(({ colour }) => colour)} />
       {series.length > 1 && (
         <ul className="legend">
           {series.map(({ name, colour }) => (
@@ -54,7 +57,7 @@ export function DayChart({ title, measure, days, series }: DayChartProps) {
         <summary className="small soft">{words.asTable}</summary>
         <DataTable
           label={title}
-          columns={[{ name: words.day, show: ({ day }) => toName(day) }, ...columns]}
+          columns={[{ name: words.day, show: ({ day }) => <DayLink {...{ day, open }} name={toName(day)} /> }, ...columns]}
           rows={rows}
           keyOf={({ day }) => day}
         />
@@ -63,7 +66,21 @@ export function DayChart({ title, measure, days, series }: DayChartProps) {
   );
 }
 
-interface DrawingProps {
+interface DayLinkProps extends Pick<DayChartProps, 'open'> {
+  readonly day: string;
+  readonly name: string;
+}
+
+function DayLink({ day, name, open }: DayLinkProps) {
+  const words = useUsageWords();
+  return (
+    <CallsLink of={{ from: day, to: day }} label={words.showCalls(name)} open={() => open(day)}>
+      {name}
+    </CallsLink>
+  );
+}
+
+interface DrawingProps extends Pick<DayChartProps, 'open'> {
   readonly title: string;
   readonly measure: Measure;
   readonly rows: readonly { readonly day: string; readonly values: readonly number[] }[];
@@ -71,7 +88,7 @@ interface DrawingProps {
   readonly colours: readonly number[];
 }
 
-function Drawing({ title, measure, rows, toName, colours }: DrawingProps) {
+function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) {
   const { language } = useLanguage();
   const [frame, width] = useWidth();
   const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
@@ -93,13 +110,15 @@ function Drawing({ title, measure, rows, toName, colours }: DrawingProps) {
         </g>
       ))}
       {rows.map(({ day, values }, at) => (
-        <g key={day}>
+        // biome-ignore lint/a11y/noStaticElementInteractions: by keyboard the days of the table below do the same
+        <g key={day} onClick={({ target }) => open(day, seriesOf(target))}>
           <title>{`${toName(day)}: ${formatValue(measure, sumOf(values), language)}`}</title>
           <rect className="day-room" x={left + at * slot} y={top} width={slot} height={height - top - bottom} />
           {values.map((value, nth) => (
             <rect
               key={colours[nth]}
               className={`series-${colours[nth]}`}
+              data-series={nth}
               x={left + (at + 0.15) * slot}
               width={Math.max(slot * 0.7, 1)}
               y={toY(sumOf(values.slice(0, nth + 1)))}
@@ -115,6 +134,12 @@ function Drawing({ title, measure, rows, toName, colours }: DrawingProps) {
       ))}
     </svg>
   );
+}
+
+/** Which series a part of a bar is of; undefined beside the bars. */
+function seriesOf(target: EventTarget): number | undefined {
+  const nth = target instanceof SVGElement ? target.dataset.series : undefined;
+  return nth === undefined ? undefined : Number(nth);
 }
 
 function toTick(measure: Measure, value: number, language: string): string {

@@ -2,6 +2,7 @@ import { useNameOf } from '../page/page.tsx';
 import { DayChart, type DaySeries } from './day-chart.tsx';
 import { type DayRange, daysOf } from './days.ts';
 import { amountOf, type Measure } from './measure.ts';
+import type { CallsOf } from './read-calls.ts';
 import type { Usage, UsageRow } from './read-usage.ts';
 import type { UsageWords } from './usage-english.ts';
 import { useUsageWords } from './usage-words.ts';
@@ -15,13 +16,15 @@ const mostSeries = 5;
 
 interface UsageDaysProps {
   readonly usage: Usage;
+  /** Shows the calls of a day, and of what a part of its bar stands for. */
+  readonly open: (of: CallsOf) => void;
   readonly range: DayRange;
   readonly stack: Stack;
   readonly measure: Measure;
 }
 
 /** What was used day by day, in one chart. */
-export function UsageDays({ usage, range, stack, measure }: UsageDaysProps) {
+export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps) {
   const words = useUsageWords();
   const nameOf = useNameOf();
   const days = daysOf(range);
@@ -39,9 +42,11 @@ export function UsageDays({ usage, range, stack, measure }: UsageDaysProps) {
     const others = valuesOf((row) => (first.includes(row[stack]) ? 0 : amountOf(measure, row)));
     return isMore ? [...named, { name: words.others, colour: mostSeries, values: others }] : named;
   };
+  const openDay = (day: string, nth = -1): void =>
+    open({ from: day, to: day, ...(stack === 'kind' ? ofKind(measure, nth) : ofName(usage.rows, { stack, measure, nth })) });
   return (
     <>
-      <DayChart title={words.chart(words[measure])} {...{ measure, days }} series={series()} />
+      <DayChart title={words.chart(words[measure])} {...{ measure, days, open: openDay }} series={series()} />
       {usage.isCut && <p className="soft small">{words.chartCut}</p>}
     </>
   );
@@ -53,6 +58,21 @@ function largestOf(rows: readonly UsageRow[], stack: Exclude<Stack, 'kind'>, mea
   for (const row of rows) sums.set(row[stack], (sums.get(row[stack]) ?? 0) + amountOf(measure, row));
   const names = [...sums].sort(([, one], [, other]) => other - one).map(([name]) => name);
   return { first: names.slice(0, mostSeries), isMore: names.length > mostSeries };
+}
+
+/** What the part of a bar stands for; of all others together nothing can be asked for. */
+function ofName(
+  rows: readonly UsageRow[],
+  { stack, measure, nth }: { stack: Exclude<Stack, 'kind'>; measure: Measure; nth: number },
+): Partial<CallsOf> {
+  const name = nth < 0 ? undefined : largestOf(rows, stack, measure).first[nth];
+  return name === undefined ? {} : { [stack]: name };
+}
+
+/** Calls are stacked by how they ended, in this order. */
+function ofKind(measure: Measure, nth: number): Partial<CallsOf> {
+  const outcome = measure === 'calls' ? ([undefined, 'refused', 'failed'] as const)[nth] : undefined;
+  return outcome === undefined ? {} : { outcome };
 }
 
 function toKinds(

@@ -4,15 +4,15 @@ import { UsageSection } from './usage-section.tsx';
 import { useUsageWords } from './usage-words.ts';
 import './usage.css';
 
-/** What the user may still use, and what was used. */
+/** What was used, and what the user may still use. */
 export function UsagePage({ openMenu }: { readonly openMenu: () => void }) {
   const { title } = useUsageWords();
   return (
     <NamedPage name={title} openMenu={openMenu}>
       <div className="sheet wide">
         <h1>{title}</h1>
-        <LimitsSection />
         <UsageSection />
+        <LimitsSection />
       </div>
     </NamedPage>
   );

@@ -4,11 +4,14 @@ import { Segments } from '../parts/segments.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../words/words.tsx';
+import { focusLink } from './calls-link.tsx';
+import { CallsSection } from './calls-section.tsx';
 import { CsvButton } from './csv-button.tsx';
 import { type DayRange, lastDays } from './days.ts';
 import { amountOf, type Measure, toMoney } from './measure.ts';
 import { RangeChoice } from './range-choice.tsx';
-import { type Amounts, readUsage, type Scope } from './read-usage.ts';
+import type { CallsOf, Outcome } from './read-calls.ts';
+import { type Amounts, readUsage, type Scope, type Usage } from './read-usage.ts';
 import { type Stack, stacks, UsageDays } from './usage-days.tsx';
 import { UsageTable } from './usage-table.tsx';
 import { useUsageWords } from './usage-words.ts';
@@ -30,16 +33,25 @@ export function UsageSection() {
   const load = useCallback(
     async (signal: AbortSignal) => {
       const question = { ...range, scope, signal };
-      const [days, deployments, people] = await Promise.all([
+      const [days, deployments, people, projects] = await Promise.all([
         readUsage(service, { ...question, by: stack === 'kind' ? ['day'] : ['day', stack], limit: mostRows }),
         readUsage(service, { ...question, by: ['deployment'], limit: rowsOfTable }),
         scope === 'all' ? readUsage(service, { ...question, by: ['user'], limit: rowsOfTable }) : undefined,
+        scope === 'all' ? readUsage(service, { ...question, by: ['project'], limit: rowsOfTable }) : undefined,
       ]);
-      return { days, deployments, people, range, stack };
+      return { days, deployments, people, projects, range, stack };
     },
     [service, scope, range, stack],
   );
   const { value, fault, isLoading } = useLoaded(load);
+  const [calls, setCalls] = useState<{ scope: Scope; range: DayRange; of: CallsOf; from: CallsOf }>();
+  // Others are looked at now: sums come first again.
+  const shown = calls?.scope === scope && calls.range === range ? calls : undefined;
+  const open = (of: CallsOf): void => setCalls({ scope, range, of, from: of });
+  const close = (): void => {
+    setCalls(undefined);
+    if (shown !== undefined) requestAnimationFrame(() => focusLink(shown.from));
+  };
   const measure = chosen ?? (value !== undefined && value.days.total.cost === 0 ? 'tokens' : 'cost');
   return (
     <section className="sheet-section" aria-busy={isLoading} aria-label={words.used}>
@@ -54,10 +66,16 @@ export function UsageSection() {
           <Summary total={value.days.total} />
           {value.days.total.calls > 0 && (
             <>
-              <p className="soft small">{words.innerNote}</p>
-              <UsageDays {...{ usage: value.days, range: value.range, stack: value.stack, measure }} />
-              <UsageTable {...{ usage: value.deployments, measure }} by="deployment" />
-              {value.people !== undefined && <UsageTable {...{ usage: value.people, measure }} by="user" />}
+              <UsageDays {...{ usage: value.days, range: value.range, stack: value.stack, measure, open }} />
+              {shown === undefined ? (
+                <Sums {...{ value, measure, open }} />
+              ) : (
+                <CallsSection
+                  key={JSON.stringify(shown.from)}
+                  {...{ scope, of: shown.of, close }}
+                  choose={(outcome) => setCalls({ ...shown, of: withOutcome(shown.of, outcome) })}
+                />
+              )}
             </>
           )}
         </>
@@ -65,6 +83,35 @@ export function UsageSection() {
       <p className="soft small">{words.utcNote}</p>
     </section>
   );
+}
+
+interface SumsProps {
+  readonly value: {
+    readonly deployments: Usage;
+    readonly people: Usage | undefined;
+    readonly projects: Usage | undefined;
+    readonly range: DayRange;
+  };
+  readonly measure: Measure;
+  readonly open: (of: CallsOf) => void;
+}
+
+/** What was used by deployment; of everybody by person and project as well. */
+function Sums({ value: { deployments, people, projects, range }, measure, open }: SumsProps) {
+  const words = useUsageWords();
+  return (
+    <>
+      <p className="soft small">{words.callsNote}</p>
+      <UsageTable {...{ usage: deployments, range, measure, open }} by="deployment" />
+      <p className="soft small">{words.innerNote}</p>
+      {people !== undefined && <UsageTable {...{ usage: people, range, measure, open }} by="user" />}
+      {projects !== undefined && <UsageTable {...{ usage: projects, range, measure, open }} by="project" />}
+    </>
+  );
+}
+
+function withOutcome({ outcome: _, ...of }: CallsOf, outcome: Outcome | undefined): CallsOf {
+  return outcome === undefined ? of : { ...of, outcome };
 }
 
 interface ChoicesProps {

@@ -1,24 +1,29 @@
 import { useNameOf } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLanguage } from '../words/words.tsx';
+import { CallsLink } from './calls-link.tsx';
+import type { DayRange } from './days.ts';
 import { amountOf, formatValue, type Measure } from './measure.ts';
+import type { CallsOf } from './read-calls.ts';
 import type { Usage, UsageRow } from './read-usage.ts';
 import { useUsageWords } from './usage-words.ts';
 
 interface UsageTableProps {
   readonly usage: Usage;
-  readonly by: 'deployment' | 'user';
+  readonly by: 'deployment' | 'user' | 'project';
+  readonly range: DayRange;
   readonly measure: Measure;
+  readonly open: (of: CallsOf) => void;
 }
 
-/** Sums by deployment or person, the largest first, each with its bar. */
-export function UsageTable({ usage, by, measure }: UsageTableProps) {
+/** Sums by deployment, person or project, the largest first, each with its bar and the way to its calls. */
+export function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
   const words = useUsageWords();
   const { language } = useLanguage();
   const nameOf = useNameOf();
   const rows = usage.rows.toSorted((one, other) => amountOf(measure, other) - amountOf(measure, one));
   const highest = Math.max(...rows.map((row) => amountOf(measure, row)));
-  const toName = (row: UsageRow): string => (by === 'deployment' ? nameOf(row.deployment) : row.user);
+  const toName = (row: UsageRow): string => (by === 'deployment' ? nameOf(row.deployment) : row[by]) || words.nobody;
   const numbers = (['cost', 'tokens', 'calls'] as const).map(
     (each): Column<UsageRow> => ({
       name: words[each],
@@ -30,19 +35,26 @@ export function UsageTable({ usage, by, measure }: UsageTableProps) {
     (each): Column<UsageRow> => ({
       name: words[each],
       isNumber: true,
-      show: (row) => row[`${each}Calls`].toLocaleString(language),
+      show: (row) => {
+        const count = row[`${each}Calls`].toLocaleString(language);
+        const of = { ...range, [by]: row[by], outcome: each };
+        const label = words.callsThat(count, words[each], toName(row));
+        return row[`${each}Calls`] === 0 ? count : <CallsLink {...{ of, open, label }}>{count}</CallsLink>;
+      },
     }),
   );
   const name: Column<UsageRow> = {
-    name: by === 'deployment' ? words.deployment : words.person,
+    name: { deployment: words.deployment, user: words.person, project: words.project }[by],
     show: (row) => (
       <span title={row[by]}>
-        {toName(row)}
+        <CallsLink {...{ open, label: words.showCalls(toName(row)) }} of={{ ...range, [by]: row[by] }}>
+          {toName(row)}
+        </CallsLink>
         <Bar share={highest > 0 ? amountOf(measure, row) / highest : 0} />
       </span>
     ),
   };
-  const title = by === 'deployment' ? words.byDeployment : words.byPerson;
+  const title = { deployment: words.byDeployment, user: words.byPerson, project: words.byProject }[by];
   return (
     <>
       <h3>{title}</h3>

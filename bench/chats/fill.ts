@@ -1,0 +1,60 @@
+import type { Seal } from '#base/seal.ts';
+import { shelves, toSealPlace, toTurnRow } from '#stores/sql/chat-rows.ts';
+import type { ChatRow, ChatTurnRow } from '#stores/sql/chat-schema.ts';
+import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+
+/** As many rows of eight columns as a statement of either engine takes. */
+const chatsAtOnce = 500;
+
+export interface FilledUser {
+  readonly subject: string;
+  readonly chats: number;
+}
+
+interface FillParts {
+  readonly database: SqlDatabase;
+  readonly seal: Seal;
+  readonly nowMs: number;
+}
+
+/** The words that stand in chat `at` of a user and nowhere else. */
+export function wordOf(at: number): string {
+  return `number${at}x`;
+}
+
+export function idOf(at: number): string {
+  return `chat${at.toString(36).padStart(6, '0')}`;
+}
+
+/** Writes chats of a question and an answer each, one an hour back, past the store: it writes one at a time. */
+export async function fillUser({ database, seal, nowMs }: FillParts, { subject, chats }: FilledUser): Promise<void> {
+  let revision = 0;
+  for (let first = 0; first < chats; first += chatsAtOnce) {
+    const rows: ChatRow[] = [];
+    const turns: ChatTurnRow[] = [];
+    for (let at = first; at < Math.min(chats, first + chatsAtOnce); at += 1) {
+      const place = { subject, id: idOf(at) };
+      revision += 1;
+      const updatedAtMs = nowMs - at * 3_600_000;
+      const head = { title: `Conversation ${at} about the harvest`, deployment: 'demo', createdAtMs: updatedAtMs };
+      const question = { id: 'q', parent: '', kind: 'question', atMs: updatedAtMs, text: `What became of ${wordOf(at)}?` };
+      const text = 'what was said of it, in a few hundred characters of plain words '.repeat(6);
+      const answer = { id: 'a', parent: 'q', kind: 'reply', atMs: updatedAtMs + 1, deployment: 'demo', state: 'done', text };
+      const own = [question, answer].map((turn) => toTurnRow(seal, place, { turn: turn as never, revision }));
+      turns.push(...own);
+      rows.push({
+        ...place,
+        ...{ revision, shelf: shelves.listed, updated_at_ms: updatedAtMs },
+        bytes: own.reduce((sum, each) => sum + each.bytes, 0),
+        sealed_head: seal.seal(JSON.stringify(head), toSealPlace('chat', place)),
+        sealed_rest: seal.seal('{"shown":{"":"q","q":"a"}}', toSealPlace('rest', place)),
+      });
+    }
+    await database.transact(async (transaction) => {
+      await transaction.insertInto('chats').values(rows).execute();
+      await transaction.insertInto('chat_turns').values(turns).execute();
+    });
+  }
+  const owner = { subject, revision, forgotten_revision: 0, bytes: 0 };
+  await database.run((kysely) => kysely.insertInto('chat_owners').values(owner).execute());
+}

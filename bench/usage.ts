@@ -1,0 +1,80 @@
+/**
+ * What records of usage take: `npm run bench:usage -- [--rows N] [--engine PostgreSQL]`. Fills a journal with a year of many users,
+ * then measures lists of single calls, sums, and what it takes to append more.
+ */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { sql } from 'kysely';
+import { Secret } from '#base/secret.ts';
+import type { CallsQuery, UsageRecord } from '#domain/usage/journal.ts';
+import { SqlJournal } from '#stores/sql/journal.ts';
+import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import { startPostgres } from '#test/start-postgres.ts';
+import { measure } from './responses/timings.ts';
+
+const { values: flags } = parseArgs({
+  options: { rows: { type: 'string', default: '1000000' }, engine: { type: 'string', default: 'SQLite' } },
+});
+const rows = Number(flags.rows);
+const yearMs = 365 * 86_400_000;
+const fromMs = Date.UTC(2026, 0, 1);
+const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=on', 'shared_buffers=128MB');
+const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(new Secret(server.url));
+const journal = new SqlJournal(opened.database);
+
+/** Of 1,000 users, 50 projects and 40 deployments, of which one is asked once in 10,000 calls; one call in 500 fails. */
+function toRecord(nth: number): UsageRecord {
+  const deployment = nth % 10_000 === 0 ? 'rare' : `model ${nth % 40}`;
+  return {
+    ...{ id: `${nth}`.padStart(12, '0'), requestId: `request ${nth}`, atMs: fromMs + Math.floor((nth / rows) * yearMs) },
+    ...{ subject: `user ${(nth * 7919) % 1000}`, project: nth % 20_000 === 0 ? 'rare' : `project ${nth % 50}` },
+    ...{ deployment, path: [deployment], operation: 'chat', outcome: nth % 500 === 0 ? 'failed' : 'ok', status: 200 },
+    ...{ promptTokens: 100, completionTokens: 50, cost: 1_000_000, durationMs: 500 },
+  };
+}
+
+async function append(first: number, count: number): Promise<void> {
+  await journal.appendUsage(Array.from({ length: count }, (_, nth) => toRecord(first + nth)));
+}
+
+try {
+  const beganMs = performance.now();
+  for (let first = 0; first < rows; first += 10_000) await append(first, Math.min(10_000, rows - first));
+  await opened.database.run((kysely) => sql`analyze`.execute(kysely));
+  console.info(`${flags.engine}: ${rows} records written in ${Math.round((performance.now() - beganMs) / 1000)} s`);
+  const none = { subject: undefined, deployment: undefined, project: undefined, outcome: undefined, before: undefined };
+  const year = { ...none, fromMs, toMs: fromMs + yearMs, limit: 51 };
+  const lists: Readonly<Record<string, CallsQuery>> = {
+    everything: year,
+    'from the middle on': { ...year, before: { atMs: fromMs + yearMs / 2, id: '' } },
+    'of a user': { ...year, subject: 'user 5' },
+    'of a deployment': { ...year, deployment: 'model 7' },
+    'of a rare deployment': { ...year, deployment: 'rare' },
+    'of a rare project': { ...year, project: 'rare' },
+    'that failed': { ...year, outcome: 'failed' },
+    'of a user that failed': { ...year, subject: 'user 5', outcome: 'failed' },
+    'of a rare deployment on a day': { ...year, deployment: 'rare', toMs: fromMs + 86_400_000 },
+  };
+  for (const [name, query] of Object.entries(lists)) await measure(`calls, ${name}`, () => journal.listCalls(query), 50);
+  const month = { fromMs: fromMs + yearMs / 2, toMs: fromMs + yearMs / 2 + 30 * 86_400_000 };
+  await measure(
+    'sums of 30 days by day and deployment',
+    () => journal.sumUsage({ ...month, subject: undefined, by: ['day', 'deployment'] }),
+    5,
+  );
+  await measure(
+    'sums of 30 days of a user',
+    () => journal.sumUsage({ ...month, subject: 'user 5', by: ['day', 'deployment'] }),
+    20,
+  );
+  await measure('500 records appended', (at) => append(rows + at * 500, 500), 50);
+} finally {
+  await opened.close();
+  await server?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+}

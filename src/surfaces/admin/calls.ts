@@ -1,0 +1,55 @@
+import { unitsPerUsd } from '#domain/limits/limits.ts';
+import type { CallOutcome } from '#domain/telemetry.ts';
+import type { Journal, UsageRecord } from '#domain/usage/journal.ts';
+import { readDays, toBounds } from './days.ts';
+import { type Query, queryFault, readLimit, readPlace, readText, toToken } from './query.ts';
+
+const limits = { most: 500, otherwise: 50 };
+/** How calls end. */
+export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
+
+/** Whose calls are listed. */
+export interface CallsScope {
+  /** Undefined: those of all, and of one user or project where the query names it. */
+  readonly subject: string | undefined;
+  readonly nowMs: number;
+}
+
+/** One page of single calls, the newest first; nothing of their content. Throws `invalid_request`, StoreFault. */
+export async function readCalls(journal: Journal, query: Query, { subject, nowMs }: CallsScope): Promise<object> {
+  const { from, to } = readDays(query, nowMs);
+  const limit = readLimit(query, limits);
+  const found = await journal.listCalls({
+    ...toBounds({ from, to }),
+    subject: subject ?? readText(query, 'user'),
+    deployment: readText(query, 'deployment'),
+    project: subject === undefined ? readProject(query) : undefined,
+    outcome: readOutcome(query),
+    before: readPlace(query),
+    limit: limit + 1,
+  });
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return { object: 'list', from, to, data: shown.map(toShown), nextToken: last === undefined ? null : toToken(last) };
+}
+
+/** An empty one is a project too: that of callers without one. */
+function readProject(query: Query): string | undefined {
+  return query.project === '' ? '' : readText(query, 'project');
+}
+
+function readOutcome(query: Query): CallOutcome | undefined {
+  const text = readText(query, 'outcome');
+  const outcome = outcomes.find((each) => each === text);
+  if (text !== undefined && outcome === undefined) throw queryFault('outcome', `must be one of ${outcomes.join(', ')}`);
+  return outcome;
+}
+
+function toShown({ atMs, subject, cost, ...call }: UsageRecord): object {
+  const { id, requestId, project, deployment, path, operation, outcome, status } = call;
+  const { promptTokens, completionTokens, durationMs } = call;
+  return {
+    ...{ id, at: atMs, requestId, user: subject, project, deployment, path, operation, outcome, status },
+    ...{ promptTokens, completionTokens, cost: cost / unitsPerUsd, durationMs },
+  };
+}

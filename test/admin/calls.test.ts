@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AdminHouse, startAdminHouse, usage } from './support.ts';
+
+interface Calls {
+  readonly data: readonly Record<string, unknown>[];
+  readonly nextToken: string | null;
+}
+
+let house: AdminHouse;
+
+beforeAll(async () => {
+  house = await startAdminHouse();
+  await house.journal.appendUsage([
+    usage('2026-03-01', { id: '1', requestId: 'first' }),
+    usage('2026-03-02', { id: '2', subject: 'key:user', project: 'shop', outcome: 'failed', status: 502, cost: 0 }),
+    usage('2026-03-03', { id: '3', deployment: 'app', subject: 'key:user', cost: 0 }),
+    usage('2026-03-03', { id: '4', path: ['app', 'model'], subject: 'key:user', cost: 4_500_000_000 }),
+    usage('2026-03-03', { id: '5', project: '', outcome: 'refused', status: 429 }),
+    usage('2026-02-28', { id: '6' }),
+    usage('2026-04-01', { id: '7' }),
+  ]);
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const march = 'from=2026-03-01&to=2026-03-31';
+
+async function read(query: string, path = '/v1/admin/calls', key?: string): Promise<Calls> {
+  const { status, json, headers } = await house.get(`${path}?${march}&${query}`, key);
+  expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+  return json as Calls;
+}
+
+async function ids(query: string, path?: string, key?: string): Promise<string> {
+  return (await read(query, path, key)).data.map(({ id }) => id).join('');
+}
+
+describe('single calls', () => {
+  it('are told with what each used, the newest first, of the days that are asked for', async () => {
+    const { data, nextToken } = await read('');
+    expect([data.map(({ id }) => id).join(''), nextToken]).toEqual(['54321', null]);
+    expect(data.at(-1)).toEqual({
+      ...{ id: '1', at: Date.parse('2026-03-01T12:00:00Z'), requestId: 'first', user: 'ada', project: 'lab' },
+      ...{ deployment: 'model', path: ['model'], operation: 'chat', outcome: 'ok', status: 200 },
+      ...{ promptTokens: 10, completionTokens: 5, cost: 1, durationMs: 1 },
+    });
+    expect(data[1]).toMatchObject({ path: ['app', 'model'], cost: 4.5 });
+  });
+
+  it('are those of a deployment, a user, a project or an outcome', async () => {
+    expect(await ids('deployment=model')).toBe('5421');
+    expect(await ids('user=key:user')).toBe('432');
+    expect([await ids('project=shop'), await ids('project=lab'), await ids('project=')]).toEqual(['2', '431', '5']);
+    expect([await ids('outcome=failed'), await ids('outcome=refused'), await ids('outcome=ok')]).toEqual(['2', '5', '431']);
+    expect(await ids('deployment=model&user=key:user&outcome=ok')).toBe('4');
+  });
+
+  it('come page by page, and none of one moment is left out', async () => {
+    const pages: string[] = [];
+    for (let token: string | null = ''; token !== null; ) {
+      const page: Calls = await read(`limit=2&token=${token}`);
+      pages.push(page.data.map(({ id }) => id).join(''));
+      token = page.nextToken;
+    }
+    expect(pages).toEqual(['54', '32', '1']);
+  });
+
+  it('of one’s own are open to everyone, and nobody else’s are, whoever is named', async () => {
+    const own = (query: string) => ids(query, '/v1/user/calls', 'user-key');
+    expect([await own(''), await own('user=ada'), await own('project=lab'), await own('outcome=failed')]).toEqual([
+      '432',
+      '432',
+      '432',
+      '2',
+    ]);
+    const denied = await house.get('/v1/admin/calls', 'user-key');
+    expect([denied.status, denied.error?.code]).toEqual([403, 'access_denied']);
+  });
+
+  it.each([
+    ['outcome=good', 'outcome'],
+    ['token=abc', 'token'],
+    ['limit=501', 'limit'],
+    ['deployment=a&deployment=b', 'deployment'],
+    ['project=a&project=b', 'project'],
+    ['from=2026-02-30', 'from'],
+  ])('are refused to %s', async (query, param) => {
+    const { status, error } = await house.get(`/v1/admin/calls?${query}`);
+    expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
+  });
+});

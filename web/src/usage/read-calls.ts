@@ -1,0 +1,71 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Service } from '../service/service.ts';
+import type { DayRange } from './days.ts';
+import type { Scope } from './read-usage.ts';
+
+/** How calls end, as the service says it. */
+export const outcomes = ['ok', 'refused', 'failed', 'left'] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** Which calls are looked at; what is undefined is not asked for. */
+export interface CallsOf extends DayRange {
+  readonly deployment?: string;
+  readonly user?: string;
+  readonly project?: string;
+  readonly outcome?: Outcome;
+}
+
+/** One call, and nothing of what was said in it. */
+export interface Call {
+  readonly id: string;
+  readonly atMs: number;
+  readonly user: string;
+  readonly deployment: string;
+  /** The application that called it; '' for one that was asked for itself. */
+  readonly calledBy: string;
+  readonly outcome: Outcome;
+  readonly status: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** USD. */
+  readonly cost: number;
+  readonly durationMs: number;
+  readonly requestId: string;
+}
+
+export interface CallsPage {
+  readonly calls: readonly Call[];
+  /** For the next page; undefined where none is left. */
+  readonly next: string | undefined;
+}
+
+interface Asked {
+  readonly scope: Scope;
+  readonly of: CallsOf;
+  readonly token?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** One page of single calls, the newest first. Throws ServiceFault. */
+export async function readCalls(service: Service, { scope, of, token = '', signal }: Asked): Promise<CallsPage> {
+  const query = new URLSearchParams({ ...of, limit: '50', token });
+  const path = scope === 'all' ? 'v1/admin/calls' : 'v1/user/calls';
+  const answer = await service.json(`${path}?${query}`, signal && { signal });
+  const { data, nextToken } = isJsonObject(answer) ? answer : {};
+  return {
+    calls: Array.isArray(data) ? data.filter(isJsonObject).map(toCall) : [],
+    next: typeof nextToken === 'string' ? nextToken : undefined,
+  };
+}
+
+function toCall(item: JsonObject): Call {
+  const path = Array.isArray(item.path) ? item.path.map(String) : [];
+  return {
+    ...{ id: String(item.id), atMs: Number(item.at), user: String(item.user), deployment: String(item.deployment) },
+    calledBy: path.at(-2) ?? '',
+    outcome: outcomes.find((each) => each === item.outcome) ?? 'failed',
+    status: Number(item.status),
+    ...{ promptTokens: Number(item.promptTokens), completionTokens: Number(item.completionTokens), cost: Number(item.cost) },
+    ...{ durationMs: Number(item.durationMs), requestId: String(item.requestId) },
+  };
+}
