@@ -1,0 +1,72 @@
+import { stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type PageFront, startPageFront } from './page-front.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+let front: PageFront;
+
+beforeAll(async () => {
+  house = await startPageHouse({ page: { conversations: 'browser' } });
+  front = await startPageFront(house.service.url);
+});
+
+afterEach(() => front.comeBack());
+
+afterAll(async () => {
+  await front[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+});
+
+const isDrawn = `[...document.fonts].some(({ family, status }) => family.includes('Public Sans') && status === 'loaded')`;
+const asked = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('public-sans')).map(({ startTime }) => startTime)`;
+/** Where everything that has text stands, and how high it is. */
+const places = `[...document.querySelectorAll('h1, p, button, a, label, textarea')]
+  .map((each) => each.getBoundingClientRect())
+  .filter(({ width }) => width > 1)
+  .map(({ top, height }) => [Math.round(top), Math.round(height)])`;
+
+const untilDrawn = (page: Page) => expect.poll(() => page.evaluate(isDrawn), { timeout: 30_000 }).toBe(true);
+
+describe('the typeface', () => {
+  it('is one file of at most 50 kB', async () => {
+    const { size } = await stat(fileURLToPath(new URL('../../web/src/typeface/public-sans.woff2', import.meta.url)));
+    expect(size).toBeGreaterThan(10_000);
+    expect(size).toBeLessThan(50_000);
+  });
+
+  it.each(['/', `/#key=${callerKey}`])('comes once the page can be used, and moves nothing: %s', async (address) => {
+    const { page, troubles } = await house.openAt(address);
+    await page.getByLabel('Key').or(page.locator('.starter').first()).first().waitFor();
+    expect(await page.evaluate(isDrawn)).toBe(false);
+    const before = (await page.evaluate(places)) as readonly (readonly [number, number])[];
+    await untilDrawn(page);
+    expect(await page.evaluate(asked)).toHaveLength(1);
+    expect(before.length).toBeGreaterThan(2);
+    expect(await page.evaluate(places)).toEqual(before);
+    expect(await page.evaluate(`document.fonts.check('16px "Public Sans"')`)).toBe(true);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('is not brought to those whose browser is to load little', async () => {
+    const { page } = await house.openAt('/');
+    await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
+    await page.reload();
+    await page.getByLabel('Key').waitFor();
+    await page.waitForTimeout(2_500);
+    expect(await page.evaluate(asked)).toEqual([]);
+  });
+
+  it('is kept with the page, and is there at once without a network', async () => {
+    const { page } = await house.browser.open(`${front.url}/#key=${callerKey}`, { serviceWorkers: 'allow' });
+    await page.locator('.starter').first().waitFor();
+    const isKept = `navigator.serviceWorker.controller?.state === 'activated'`;
+    await expect.poll(() => page.evaluate(isKept), { timeout: 60_000 }).toBe(true);
+    front.goAway();
+    await page.reload();
+    await untilDrawn(page);
+  });
+});
