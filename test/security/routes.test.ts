@@ -239,6 +239,12 @@ const table: readonly Row[] = [
     asking: post('/v1/tools/list', { toolset, application: made }),
     told: byOwner(200),
   },
+  { route: 'POST /v1/tools/run', asking: post('/v1/tools/run', { toolset, tool: 'x' }), told: keyed(200, { chain: denied }) },
+  {
+    route: 'POST /v1/tools/run',
+    asking: post('/v1/tools/run', { toolset, tool: 'x', application: made }),
+    told: byOwner(200),
+  },
   { route: 'GET /v1/applications/*', asking: get(pathOf('made', ownerBucket)), told: byOwner(200) },
   { route: 'GET /v1/applications/*', asking: get(`/v1/applications/${ownerBucket}/`), told: byOwner(200) },
   {
