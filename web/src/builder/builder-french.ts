@@ -179,6 +179,21 @@ export const builderFrench: BuilderWords = {
   unfilledPlace: (name) => `L’adresse contient {${name}}, qu’aucun paramètre ne remplit.`,
   addParameterNamed: (name) => `Ajouter le paramètre ${name}`,
 
+  trial: {
+    test: 'Tester cet outil',
+    testOf: (name) => `Tester ${name}`,
+    hint: 'Il s’exécute une fois, réellement : ce qu’il écrit est écrit.',
+    run: 'Exécuter',
+    running: 'Exécution…',
+    stop: 'Arrêter',
+    answered: (time) => `Il a répondu après ${time}.`,
+    failed: (time) => `Il a échoué après ${time}.`,
+    notRun: 'Il n’a pas été exécuté : ce qui est saisi ne correspond pas à ce que l’outil accepte.',
+    asks: 'Il pose d’abord une question à son utilisateur. Essayez-le dans le chat de test.',
+    files: (count) => (count === 1 ? 'Un fichier l’accompagne.' : `${count} fichiers l’accompagnent.`),
+    told: 'Ce qu’un modèle apprendrait',
+    question: 'Question posée',
+  },
   live: {
     hint: 'Les outils du serveur que le modèle peut appeler.',
     all: 'Tous, y compris ceux qu’il ajoutera',

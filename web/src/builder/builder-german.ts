@@ -168,6 +168,21 @@ export const builderGerman: BuilderWords = {
   unfilledPlace: (name) => `Die Adresse hat {${name}}, und kein Parameter füllt es.`,
   addParameterNamed: (name) => `Parameter ${name} hinzufügen`,
 
+  trial: {
+    test: 'Dieses Werkzeug testen',
+    testOf: (name) => `${name} testen`,
+    hint: 'Es läuft einmal, und wirklich: Was es schreibt, ist geschrieben.',
+    run: 'Ausführen',
+    running: 'Läuft …',
+    stop: 'Anhalten',
+    answered: (time) => `Es hat nach ${time} geantwortet.`,
+    failed: (time) => `Es ist nach ${time} gescheitert.`,
+    notRun: 'Es lief nicht: Was ausgefüllt ist, passt nicht zu dem, was das Werkzeug nimmt.',
+    asks: 'Es fragt erst etwas, bevor es weitergeht. Versuch es im Testgespräch.',
+    files: (count) => (count === 1 ? 'Eine Datei kam dazu.' : `${count} Dateien kamen dazu.`),
+    told: 'Was ein Modell erfahren würde',
+    question: 'Frage',
+  },
   live: {
     hint: 'Welche Werkzeuge des Servers das Modell aufrufen darf.',
     all: 'Alle, auch die, die er später anbietet',

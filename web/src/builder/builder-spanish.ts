@@ -178,6 +178,21 @@ export const builderSpanish: BuilderWords = {
   unfilledPlace: (name) => `La dirección contiene {${name}} y ningún parámetro lo rellena.`,
   addParameterNamed: (name) => `Añadir el parámetro ${name}`,
 
+  trial: {
+    test: 'Probar esta herramienta',
+    testOf: (name) => `Probar ${name}`,
+    hint: 'Se ejecuta una vez, de verdad: lo que escribe queda escrito.',
+    run: 'Ejecutar',
+    running: 'Ejecutando…',
+    stop: 'Detener',
+    answered: (time) => `Respondió después de ${time}.`,
+    failed: (time) => `Falló después de ${time}.`,
+    notRun: 'No se ejecutó: lo que has rellenado no es lo que la herramienta acepta.',
+    asks: 'Pregunta algo a su usuario antes de seguir. Pruébala en el chat de prueba.',
+    files: (count) => (count === 1 ? 'Con ella vino 1 archivo.' : `Con ella vinieron ${count} archivos.`),
+    told: 'Lo que sabría un modelo',
+    question: 'Pregunta',
+  },
   live: {
     hint: 'Las herramientas del servidor que el modelo puede llamar.',
     all: 'Todas, también las que añada después',
