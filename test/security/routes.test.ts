@@ -461,7 +461,7 @@ async function keyOfCall(answer: (answering: Answering) => unknown): Promise<str
 
 /** Every file of the page is served alike. */
 function toPattern(route: string): string {
-  return /^GET \/($|(assets|brand)\/|[\w.-]+\.(html|js|svg|png|webmanifest)$)/.test(route)
+  return /^GET \/($|(assets|brand)\/|[\w.-]+\.(html|js|svg|png|webmanifest|woff2)$)/.test(route)
     ? 'GET / and the files of the page'
     : route;
 }

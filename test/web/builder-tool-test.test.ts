@@ -41,10 +41,10 @@ it.each(looks)(
   async (look, options) => {
     let status = 200;
     const asked: string[] = [];
-  const api = await startWebServer(({ url }) => {
-    asked.push(new URL(url).search);
-    return Response.json({ name: 'Lamp' }, { status });
-  });
+    const api = await startWebServer(({ url }) => {
+      asked.push(new URL(url).search);
+      return Response.json({ name: 'Lamp' }, { status });
+    });
     const name = `items-${look}`;
     await store(service, name, quickApp({ web_api_toolset: [webApi('http://127.0.0.1:1')] }, { displayName: 'Items' }));
     const { page, troubles } = await openEditor(name, { browser, service, options });

@@ -60,7 +60,8 @@ function Outcome({ tried: { outcome, durationMs, attachments, reason } }: { read
   const said = { answered: words.answered(took), failed: words.failed(took), not_run: words.notRun, asks: words.asks };
   const isKnown = reason !== undefined && Object.hasOwn(reasons, reason);
   return (
-    <p className={outcome === 'answered' ? 'verdict good' : outcome === 'failed' ? 'verdict bad' : 'verdict doubtful'}>
+    <p className={outcome === 'answered' ? 'tool-outcome' : 'tool-outcome bad'}>
+      <Icon name={outcome === 'answered' ? 'check' : 'alert'} />
       {isKnown ? reasons[reason] : said[outcome]} {attachments > 0 && words.files(attachments)}
     </p>
   );
