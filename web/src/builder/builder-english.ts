@@ -72,8 +72,10 @@ export const builderEnglish = {
   description: 'Description',
   descriptionHint: 'What it is for: read by people, and by models that may ask it.',
   iconUrl: 'Picture',
-  iconUrlHint: 'Address of a picture for lists. Left empty: none.',
+  iconUrlHint: 'Address of a picture for lists.',
   behaviour: 'How it answers',
+  fineSettings: 'Long conversations and search',
+  fineSettingsHint: 'Good as they are; for when answers forget or miss something.',
   tools: 'What it can use',
   /** By setting, in a line, what a kind of tools is for. */
   toolHints: {

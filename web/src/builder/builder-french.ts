@@ -77,8 +77,10 @@ export const builderFrench: BuilderWords = {
   description: 'Description',
   descriptionHint: 'À quoi elle sert : lu par les gens, et par les modèles qui peuvent l’interroger.',
   iconUrl: 'Image',
-  iconUrlHint: 'Adresse d’une image pour les listes. Vide : aucune.',
+  iconUrlHint: 'Adresse d’une image pour les listes.',
   behaviour: 'Comment elle répond',
+  fineSettings: 'Longues conversations et recherche',
+  fineSettingsHint: 'Bons réglages par défaut ; utiles si les réponses oublient ou manquent quelque chose.',
   tools: 'Ce qu’elle peut utiliser',
   toolHints: {
     applications_as_tools: 'Interroger d’autres modèles et applications',

@@ -73,8 +73,10 @@ export const builderGerman: BuilderWords = {
   description: 'Beschreibung',
   descriptionHint: 'Wofür sie da ist: für Menschen, und für Modelle, die sie fragen dürfen.',
   iconUrl: 'Bild',
-  iconUrlHint: 'Adresse eines Bildes für Listen. Leer: keines.',
+  iconUrlHint: 'Adresse eines Bildes für Listen.',
   behaviour: 'Wie sie antwortet',
+  fineSettings: 'Lange Gespräche und Suche',
+  fineSettingsHint: 'Gut, wie sie sind; für den Fall, dass Antworten etwas vergessen oder übersehen.',
   tools: 'Was sie nutzen kann',
   toolHints: {
     applications_as_tools: 'Andere Modelle und Anwendungen fragen',

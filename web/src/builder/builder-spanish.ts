@@ -76,8 +76,10 @@ export const builderSpanish: BuilderWords = {
   description: 'Descripción',
   descriptionHint: 'Para qué sirve: la leen las personas y los modelos que pueden preguntarle.',
   iconUrl: 'Imagen',
-  iconUrlHint: 'Dirección de una imagen para las listas. Vacío: ninguna.',
+  iconUrlHint: 'Dirección de una imagen para las listas.',
   behaviour: 'Cómo responde',
+  fineSettings: 'Conversaciones largas y búsqueda',
+  fineSettingsHint: 'Bien como están; por si las respuestas olvidan o pasan algo por alto.',
   tools: 'Lo que puede usar',
   toolHints: {
     applications_as_tools: 'Preguntar a otros modelos y aplicaciones',
