@@ -48,6 +48,9 @@ describe('the typeface', () => {
     expect(before.length).toBeGreaterThan(2);
     expect(await page.evaluate(places)).toEqual(before);
     expect(await page.evaluate(`document.fonts.check('16px "Public Sans"')`)).toBe(true);
+    // Whole pixels between letters tear words apart.
+    const rendered = `[...document.querySelectorAll('body, button, input, textarea')].map((each) => getComputedStyle(each).textRendering)`;
+    expect(new Set((await page.evaluate(rendered)) as readonly string[])).toEqual(new Set(['geometricprecision']));
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
