@@ -29,6 +29,14 @@ const places = `[...document.querySelectorAll('h1, p, button, a, label, textarea
   .filter(({ width }) => width > 1)
   .map(({ top, height }) => [Math.round(top), Math.round(height)])`;
 
+/** How wide the longest line of plain text is drawn. */
+const width = `(() => {
+  const range = document.createRange();
+  const texts = [...document.querySelectorAll('p')].sort((one, other) => other.textContent.length - one.textContent.length);
+  range.selectNodeContents(texts[0]);
+  return [...range.getClientRects()].reduce((sum, rect) => sum + rect.width, 0);
+})()`;
+
 const untilDrawn = (page: Page) => expect.poll(() => page.evaluate(isDrawn), { timeout: 30_000 }).toBe(true);
 
 describe('the typeface', () => {
@@ -38,15 +46,30 @@ describe('the typeface', () => {
     expect(size).toBeLessThan(50_000);
   });
 
-  it.each(['/', `/#key=${callerKey}`])('comes once the page can be used, and moves nothing: %s', async (address) => {
+  it.each([
+    ['/', 'label'],
+    [`/#key=${callerKey}`, '.starter'],
+  ])('comes once the page can be used, and moves nothing: %s', async (address, usable) => {
     const { page, troubles } = await house.openAt(address);
-    await page.getByLabel('Key').or(page.locator('.starter').first()).first().waitFor();
+    await page.locator(usable).first().waitFor();
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/*public-sans*', async (route) => {
+      expect(await page.locator(usable).count()).toBeGreaterThan(0);
+      await held;
+      await route.continue();
+    });
+    const isAsked = page.waitForRequest(/public-sans/);
+    await page.reload();
+    await isAsked;
     expect(await page.evaluate(isDrawn)).toBe(false);
     const before = (await page.evaluate(places)) as readonly (readonly [number, number])[];
+    expect(before.length).toBeGreaterThan(2);
+    const widthBefore = Number(await page.evaluate(width));
+    release();
     await untilDrawn(page);
     expect(await page.evaluate(asked)).toHaveLength(1);
-    expect(before.length).toBeGreaterThan(2);
     expect(await page.evaluate(places)).toEqual(before);
+    expect(Number(await page.evaluate(width)) / widthBefore).toBeCloseTo(1, 1.7);
     expect(await page.evaluate(`document.fonts.check('16px "Public Sans"')`)).toBe(true);
     // Whole pixels between letters tear words apart.
     const rendered = `[...document.querySelectorAll('body, button, input, textarea')].map((each) => getComputedStyle(each).textRendering)`;
