@@ -19,8 +19,16 @@ export function useTypeface(isUsable: boolean): void {
 /** Once and no more. The page is read in another font where it cannot be had. */
 async function bring(): Promise<void> {
   const { fonts } = document;
-  if ([...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family))) return;
+  const isThere = (): boolean => [...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family));
+  if (isThere()) return;
   const face = new FontFace('Public Sans', `url(${file})`, { weight: '400 700' });
-  fonts.add(face);
-  await face.load().catch(() => fonts.delete(face));
+  const isLoaded = await face.load().then(
+    () => true,
+    () => false,
+  );
+  // An answer that is being written is not drawn anew in the middle: frames would be lost.
+  while (isLoaded && document.querySelector('.markdown[aria-busy="true"]') !== null) await pause();
+  if (isLoaded && !isThere()) fonts.add(face);
 }
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, afterMs));
