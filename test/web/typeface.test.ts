@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { text } from '#test/chunks.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFront, startPageFront } from './page-front.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
@@ -75,6 +76,34 @@ describe('the typeface', () => {
     const rendered = `[...document.querySelectorAll('body, button, input, textarea')].map((each) => getComputedStyle(each).textRendering)`;
     expect(new Set((await page.evaluate(rendered)) as readonly string[])).toEqual(new Set(['geometricprecision']));
     expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('does not come in the middle of an answer', async () => {
+    const { page, say, answer } = await house.openAt('/');
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const { promise: enough, resolve: finish } = Promise.withResolvers<void>();
+    await page.route('**/*public-sans*', (route) => held.then(() => route.continue()));
+    await page.reload();
+    house.upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(text('It begins'));
+      await enough;
+      answering.done();
+    });
+    await page.evaluate(`location.hash = '#key=${callerKey}'`);
+    await page.locator('#message').waitFor();
+    await page.evaluate("location.hash = '#/?with=scripted'");
+    await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
+    await say('Begin');
+    await page.locator('.markdown[aria-busy="true"]').waitFor();
+    const isThere = page.waitForResponse(/public-sans/);
+    release();
+    await (await isThere).finished();
+    await page.waitForTimeout(1_500);
+    expect(await page.evaluate(isDrawn)).toBe(false);
+    finish();
+    await answer();
+    await untilDrawn(page);
   });
 
   it('is not brought to those whose browser is to load little', async () => {
