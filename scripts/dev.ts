@@ -8,6 +8,7 @@ const help = `Runs the service and the page together for development.
 
   npm run dev                      the demo, with a key that stays the same
   npm run dev -- --config FILE     any option of "parley serve" may follow
+  npm run dev:web                  the page's components in all their states alone, without a service
 
 The service starts again when a file in src changes; the page shows a change at once. A debugger finds the service on port
 9229. Ctrl-C ends both.`;
@@ -89,9 +90,18 @@ async function servePage(): Promise<ViteDevServer> {
   return server.listen();
 }
 
+const addressOf = ({ resolvedUrls }: ViteDevServer): string => resolvedUrls?.local[0] ?? '';
+
+async function showComponents(): Promise<void> {
+  const page = await servePage();
+  console.log(`The components are on ${addressOf(page)}components/`);
+  const end = (): void => void page.close().then(() => process.exit(0));
+  process.on('SIGINT', end).on('SIGTERM', end);
+}
+
 async function develop(args: readonly string[]): Promise<void> {
   const page = await servePage();
-  const [pageAddress = ''] = page.resolvedUrls?.local ?? [];
+  const pageAddress = addressOf(page);
   const service = new RestartingService(args, (line) => {
     console.log(line);
     const [, address] = /^Parley listens on (https?:\/\/[^\s,]+)/.exec(line) ?? [];
@@ -103,7 +113,7 @@ async function develop(args: readonly string[]): Promise<void> {
     if (key !== undefined && demoKey === undefined) console.log(`The page with its key: ${pageAddress}#key=${pageKey}`);
     demoKey = key ?? demoKey;
   });
-  console.log(`The page is on ${pageAddress}`);
+  console.log(`The page is on ${pageAddress}, its components on ${pageAddress}components/`);
   service.start();
   page.watcher.add(sources).on('change', (file) => {
     if (!file.startsWith(sources + sep) || file.includes('.test.')) return;
@@ -119,4 +129,5 @@ async function develop(args: readonly string[]): Promise<void> {
 
 const args = process.argv.slice(2);
 if (args.includes('--help') || args.includes('-h')) console.log(help);
+else if (args.includes('--components')) await showComponents();
 else await develop(args);

@@ -12,6 +12,9 @@ import { roots, type Shown, trip } from './shown-conversation.ts';
 /** Takes the pictures of docs/images from the page as it is built now. With names, only those. */
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const mostBytes = 200_000;
+/** Resolves a tenth of a second later, so that it can be asked again. */
+const isInTypeface = `new Promise((resolve) => setTimeout(() => resolve(
+  [...document.fonts].some(({ family, status }) => family.includes('Public Sans') && status === 'loaded')), 100))`;
 const wide: BrowserContextOptions = { viewport: { width: 1160, height: 800 }, deviceScaleFactor: 1.25, locale: 'en-GB' };
 const phone: BrowserContextOptions = {
   viewport: { width: 390, height: 780 },
@@ -164,6 +167,7 @@ for (const { name, look, show } of views.filter((view) => wanted.length === 0 ||
   await page.goto(`${service.url}/#key=${callerKey}`);
   await page.locator('.starter').first().waitFor();
   await show(page);
+  for (let isDrawn = false; !isDrawn; ) isDrawn = await page.evaluate(isInTypeface);
   // Whatever moves has come to rest.
   await page.waitForTimeout(400);
   const path = `${folder}${name}.png`;

@@ -58,7 +58,7 @@ export function composeLine(deps: CompleteServiceDeps) {
     serviceEmbed: { calls: () => calls, telemetry, clock, newId: createLetterIds() },
   });
   const openApi = new OpenApiReader();
-  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches });
+  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, noteFault });
   const guarded: HttpClient = {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,
@@ -99,7 +99,8 @@ export function composeLine(deps: CompleteServiceDeps) {
     return startersOfServers({ starters: ofServer, noteFault }, deployment, asking);
   };
   const survey: ToolRoutesDeps['survey'] = (settings, signal) => toolSources(snapshot().configuration).survey(settings, signal);
-  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, starters, survey };
+  const tryTool: ToolRoutesDeps['tryTool'] = (trial) => toolSources(snapshot().configuration).tryTool(trial);
+  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, starters, survey, tryTool };
 }
 
 function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {

@@ -179,7 +179,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */
 function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
   const { snapshot, clock, noteFault, noteAudit } = parts;
-  const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey } = behind;
+  const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey, tryTool } = behind;
   const store = parts.stores.applications;
   const progress = (deployment: Deployment) => documents.progress(deployment);
   const sharesChats = parts.shares !== undefined;
@@ -190,7 +190,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
     identify,
     importDocument: createImportDocument({ http: guarded, reader: openApi, limits: () => snapshot().configuration.tools }),
   });
-  toolRoutes(app, { snapshot, identify, store, survey });
+  toolRoutes(app, { snapshot, identify, store, survey, tryTool });
   const prepareSaved = (id: string): void =>
     documents.prepare(async () => [await catalog.findStored(id)].filter((saved) => saved !== undefined));
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);

@@ -8,6 +8,7 @@ import { NetGuard } from '#base/net-guard.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { AddonTools } from '#runtime/addons.ts';
 import type { ToolSources } from '#runtime/quick-app/load-tools.ts';
+import { tryTool } from '#runtime/try-tool.ts';
 import type { ToolRoutesDeps } from '#surfaces/applications/tool-routes.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import type { McpTools } from '#tools/mcp/mcp-tools.ts';
@@ -25,6 +26,8 @@ export interface ConfiguredTools {
   readonly starters: ServersStartersDeps['starters'];
   /** What one MCP server offers now. */
   readonly survey: ToolRoutesDeps['survey'];
+  /** One run of one tool. */
+  readonly tryTool: ToolRoutesDeps['tryTool'];
 }
 
 /** What does not change with the configuration. */
@@ -33,6 +36,7 @@ interface LastingSources {
   readonly documents: DocumentTools;
   readonly caches: Caches;
   readonly openApi: OpenApiReader;
+  readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
 /** Gives the tools of the configuration in force, made once for each. */
@@ -63,15 +67,18 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
   });
   const rules = JSON.stringify([allowPrivateNetworks, connectMs, listMs, timeoutMs]);
   const network = { fetch: createGuardedFetch(guard, connectMs), tokens, timeoutMs, connectMs, listMs, rules };
+  const sources: ToolSources = {
+    http,
+    tokens,
+    limits,
+    mcp: (settings, context) => lasting.mcp.load(settings, network, context),
+    documents: (settings, context) => lasting.documents.load(settings, configuration, context),
+  };
+  const onFault = (tool: string, thrown: unknown): void => lasting.noteFault(`the tool ${tool} failed`, thrown);
   return {
     addons: new AddonTools({ http, tokens, clock, caches, limits, reader: lasting.openApi }),
-    sources: {
-      http,
-      tokens,
-      limits,
-      mcp: (settings, context) => lasting.mcp.load(settings, network, context),
-      documents: (settings, context) => lasting.documents.load(settings, configuration, context),
-    },
+    sources,
+    tryTool: (trial) => tryTool(trial, { sources, clock, limits, onFault }),
     starters: (settings, user) => lasting.mcp.starters(settings, network, user),
     survey: (settings, signal) => lasting.mcp.survey(settings, network, signal),
   };

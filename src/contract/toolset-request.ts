@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { JsonObject } from '#base/json.ts';
 import { McpToolset } from './quick-app/mcp-toolset.ts';
+import { RestToolset } from './quick-app/web-toolset.ts';
 import { requireShape } from './request-fault.ts';
 import { cleaned } from './without-nulls.ts';
 
@@ -21,10 +23,33 @@ export const ListToolsRequest = Type.Object(
   { additionalProperties: false },
 );
 
-const shape = Compile(AnyToolset);
-const optional: ReadonlySet<string> = new Set(['application']);
+const toolToRun = {
+  tool: Type.String({ minLength: 1, description: 'Name of the tool, as the toolset has it.' }),
+  arguments: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object', description: 'Its arguments; absent: none.' })),
+};
+/** One run of one tool. */
+export const RunToolRequest = Type.Object(
+  {
+    toolset: Type.Union([Type.Object({ ...McpToolset.properties }), Type.Object({ ...RestToolset.properties })], {
+      description: 'An entry of `mcp_toolset` or `web_api_toolset`.',
+    }),
+    ...toolToRun,
+    application,
+  },
+  { additionalProperties: false },
+);
+const AnyRun = Type.Object({ ...AnyToolset.properties, ...toolToRun }, { additionalProperties: false });
+export type ToolRunRequest = Static<typeof AnyRun>;
+
+const shapes = { list: Compile(AnyToolset), run: Compile(AnyRun) };
+const optional: ReadonlySet<string> = new Set(['application', 'arguments']);
 
 /** Throws invalid_request. What is in the toolset is checked by `readToolset`. */
 export function parseToolsetRequest(body: unknown): ToolsetRequest {
-  return requireShape(shape, cleaned(body, optional));
+  return requireShape(shapes.list, cleaned(body, optional));
+}
+
+/** The same with the tool that is to be run. */
+export function parseToolRunRequest(body: unknown): ToolRunRequest {
+  return requireShape(shapes.run, cleaned(body, optional));
 }

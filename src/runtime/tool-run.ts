@@ -1,7 +1,6 @@
 import { Channel } from '#base/channel.ts';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import { untilAborted } from '#base/until-aborted.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
 import type {
   Attachment,
@@ -15,12 +14,12 @@ import type {
 } from '#domain/tools/tool.ts';
 import type { UsageCollector } from '#domain/usage/usage.ts';
 import type { Citations } from './citations.ts';
+import { performTool, toFailure } from './perform-tool.ts';
 import { toRemoteCall } from './remote-call.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { KeptResults } from './results/kept-results.ts';
 import type { ToolMedia } from './shown-media.ts';
 import { readArguments } from './tool-arguments.ts';
-import { reasonOf, withheldReason } from './tool-failure.ts';
 import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
 import type { Toolset } from './toolset.ts';
 import type { ToolCall } from './turn.ts';
@@ -164,22 +163,14 @@ class ToolRun {
 
   async #perform(): Promise<ToolResult> {
     const tool = this.#tool;
-    const { timeoutMs } = this.#runs;
     const { args, fault } = readArguments(this.#call.function.arguments, tool?.parameters);
     if (tool === undefined || fault !== undefined) {
       const reason = fault ?? `There is no tool named ${this.#call.function.name}.`;
       this.#runs.onRefused?.({ name: this.#call.function.name, args, reason });
-      return failure(reason);
+      return toFailure(reason);
     }
-    const signal = AbortSignal.any([this.#runs.signal, AbortSignal.timeout(timeoutMs)]);
-    try {
-      return await untilAborted(run(tool, args, this.#context(signal)), signal);
-    } catch (thrown) {
-      this.#runs.signal.throwIfAborted();
-      const reason = reasonOf(thrown, { signal, timeoutMs });
-      if (reason === undefined) this.#runs.onFault(tool.name, thrown);
-      return failure(reason ?? withheldReason);
-    }
+    const { signal, timeoutMs, onFault } = this.#runs;
+    return performTool(tool, args, { signal, timeoutMs, onFault, toContext: (bounded) => this.#context(bounded) });
   }
 
   #context(signal: AbortSignal): ToolContext {
@@ -222,12 +213,4 @@ class ToolRun {
 
 function isAnswered(outcome: AnsweredCall | AskedQuestion): outcome is AnsweredCall {
   return 'answer' in outcome;
-}
-
-async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
-  return tool.run(args, context);
-}
-
-function failure(text: string): ToolResult {
-  return { text, attachments: [], failed: true };
 }

@@ -45,6 +45,14 @@ const targets: Readonly<Record<string, Target>> = {
       toolset: { type: 'mcp', name: 'x', mcp_server_info: { url: 'http://127.0.0.1:1/mcp', protocol: 'streamable_http' } },
     },
   },
+  'a tool to run': {
+    path: '/v1/tools/run',
+    valid: {
+      toolset: { type: 'mcp', name: 'x', mcp_server_info: { url: 'http://127.0.0.1:1/mcp', protocol: 'streamable_http' } },
+      tool: 'find',
+      arguments: { text: 'lamp' },
+    },
+  },
   'a document to import': { path: '/v1/import-openapi', valid: { document, include: ['find'], exclude: ['none'] } },
 };
 

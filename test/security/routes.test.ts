@@ -239,6 +239,12 @@ const table: readonly Row[] = [
     asking: post('/v1/tools/list', { toolset, application: made }),
     told: byOwner(200),
   },
+  { route: 'POST /v1/tools/run', asking: post('/v1/tools/run', { toolset, tool: 'x' }), told: keyed(200, { chain: denied }) },
+  {
+    route: 'POST /v1/tools/run',
+    asking: post('/v1/tools/run', { toolset, tool: 'x', application: made }),
+    told: byOwner(200),
+  },
   { route: 'GET /v1/applications/*', asking: get(pathOf('made', ownerBucket)), told: byOwner(200) },
   { route: 'GET /v1/applications/*', asking: get(`/v1/applications/${ownerBucket}/`), told: byOwner(200) },
   {
@@ -456,7 +462,7 @@ async function keyOfCall(answer: (answering: Answering) => unknown): Promise<str
 
 /** Every file of the page is served alike. */
 function toPattern(route: string): string {
-  return /^GET \/($|(assets|brand)\/|[\w.-]+\.(html|js|svg|png|webmanifest)$)/.test(route)
+  return /^GET \/($|(assets|brand)\/|[\w.-]+\.(html|js|svg|png|webmanifest|woff2)$)/.test(route)
     ? 'GET / and the files of the page'
     : route;
 }

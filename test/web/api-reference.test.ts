@@ -9,6 +9,8 @@ it('The API reference keeps nobody out, whatever its look', { timeout: 90_000 },
   for (const [look, options] of looks) {
     const { page, troubles } = await browser.open(`${service.url}/docs`, { ...options, bypassCSP: true });
     await page.locator('ul.endpoints[tabindex="0"]').first().waitFor({ state: 'attached' });
+    const isOurs = `document.fonts.check('16px "Public Sans"') && getComputedStyle(document.querySelector('.endpoint')).fontFamily`;
+    await expect.poll(() => page.evaluate(isOurs)).toContain('Public Sans');
     expect([look, await axeViolations(page)]).toEqual([look, []]);
     expect(troubles).toEqual({ outside: [], faults: [] });
   }

@@ -28,7 +28,9 @@ it('A conversation can begin after at most 120 kB in 12 requests; other pages co
   const { page, troubles } = await house.openAt(`/#key=${callerKey}`);
   await page.locator('.starter').first().waitFor();
   await page.waitForLoadState('networkidle');
-  const all = (await page.evaluate(everything)) as readonly Loaded[];
+  const whole = (await page.evaluate(everything)) as readonly Loaded[];
+  // Comes once a conversation can begin (typeface.test.ts), which may be now on a busy machine.
+  const all = whole.filter(({ name }) => !name.includes('public-sans'));
   const bytes = all.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
   expect(bytes).toBeGreaterThan(20_000);
   expect(bytes).toBeLessThan(120_000);

@@ -60,6 +60,13 @@ describe('the page', () => {
     }
   });
 
+  it('has the typeface under a name that stays, for the API reference, and asks again whether it is another', async () => {
+    const { statusCode, headers, rawPayload } = await get('/typeface.woff2');
+    expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([200, 'font/woff2', 'no-cache']);
+    expect(rawPayload.subarray(0, 4).toString()).toBe('wOF2');
+    expect((await get('/typeface.woff2', { 'if-none-match': String(headers.etag) })).statusCode).toBe(304);
+  });
+
   it('begins with at most 180 kB of packed script', async () => {
     const scripts = (await firstAssets()).filter((asset) => asset.endsWith('.js'));
     const sizes = await Promise.all(

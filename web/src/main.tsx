@@ -1,4 +1,5 @@
 // The styles of the page come before those of its parts.
+import './typeface/fallback.css';
 import './style/tokens.css';
 import './style/base.css';
 import './style/page.css';

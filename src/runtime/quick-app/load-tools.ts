@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { DocumentsSettings, McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
-import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
+import { type LoadedTools, type Tool, ToolFault } from '#domain/tools/tool.ts';
 import { type AskDeployment, createDeploymentTool } from '#tools/deployment/deployment-tool.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
@@ -48,6 +48,14 @@ export async function loadTools(app: QuickApp, { deployments, ask }: DeploymentT
   };
 }
 
+/** The tools of one toolset. Rejects with ToolFault if it cannot be had. */
+export async function loadTrialTools(
+  toolset: QuickAppToolset,
+  loading: Pick<Loading, 'sources' | 'context'>,
+): Promise<readonly Tool[]> {
+  return (await toTools(toolset, loading)).tools;
+}
+
 async function loadToolset(toolset: QuickAppToolset, loading: Loading): Promise<LoadedTools> {
   const { clock, context } = loading;
   const startedMs = clock.nowMs();
@@ -60,7 +68,10 @@ async function loadToolset(toolset: QuickAppToolset, loading: Loading): Promise<
   return { ...loaded, missing: loaded.missing.map((each) => ({ ...each, tookMs })) };
 }
 
-async function toTools(toolset: QuickAppToolset, { sources, context }: Loading): Promise<LoadedTools> {
+async function toTools(
+  toolset: QuickAppToolset,
+  { sources, context }: Pick<Loading, 'sources' | 'context'>,
+): Promise<LoadedTools> {
   switch (toolset.kind) {
     case 'rest':
       return { tools: createRestTools(toolset.tools, toolset.authorization, sources), missing: [] };

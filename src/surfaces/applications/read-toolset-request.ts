@@ -1,5 +1,5 @@
 import { readToolset } from '#contract/quick-app/read-toolset.ts';
-import { parseToolsetRequest } from '#contract/toolset-request.ts';
+import type { ToolsetRequest } from '#contract/toolset-request.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { madeByUsers, toApplicationPlace } from '#domain/deployments/application-place.ts';
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
@@ -15,8 +15,10 @@ interface ReadingToolset {
 }
 
 /** The toolset of a request, with its secrets. Throws `invalid_request`, and `access_denied` and `deployment_not_found` for the application it names. */
-export async function readToolsetRequest(body: unknown, { store, caller }: ReadingToolset): Promise<QuickAppToolset> {
-  const { toolset, application } = parseToolsetRequest(body);
+export async function readToolsetRequest(
+  { toolset, application }: ToolsetRequest,
+  { store, caller }: ReadingToolset,
+): Promise<QuickAppToolset> {
   const stored = application === undefined ? undefined : await findOwn(application, { store, caller });
   const { form, faults } = readToolset(toolset, stored?.entry.applicationProperties);
   refuseFaults(faults.map((fault) => ({ ...fault, path: ['toolset', ...fault.path] })));

@@ -1,4 +1,4 @@
-import { ListToolsRequest } from '#contract/toolset-request.ts';
+import { ListToolsRequest, RunToolRequest } from '#contract/toolset-request.ts';
 import { toolFaultReasons } from '#domain/tools/tool.ts';
 import { type ApiOperation, json, type NamedSchema } from '../http/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
@@ -55,6 +55,30 @@ const toolList: NamedSchema = {
   },
 };
 
+const triedTool: NamedSchema = {
+  name: 'TriedTool',
+  schema: {
+    type: 'object',
+    required: ['outcome', 'text', 'attachments', 'durationMs', 'failure'],
+    properties: {
+      outcome: {
+        enum: ['answered', 'failed', 'not_run', 'asks'],
+        description:
+          'What became of it. `not_run`: the arguments do not follow the schema; `asks`: it goes on only once its user has answered a question.',
+      },
+      text: { ...text, description: 'What a model would be told; with `asks` the question.' },
+      attachments: { type: 'array', items: { type: 'object' }, description: 'What the tool gave beside text.' },
+      question: {
+        type: 'object',
+        properties: { message: text, schema: { type: 'object' } },
+        description: 'With `asks`: what it wants to know, and the JSON Schema of the answer.',
+      },
+      durationMs: { type: 'number', description: 'How long the run took, in milliseconds.' },
+      failure,
+    },
+  },
+};
+
 const toolset = {
   type: 'mcp',
   name: 'Files',
@@ -73,6 +97,21 @@ export const toolOperations: readonly ApiOperation[] = [
       'The server is asked anew, with the credentials of the toolset, which need not be saved. Nothing is kept. A server that cannot be used is an answer with its `failure`.',
     body: json({ name: 'ListToolsRequest', schema: ListToolsRequest }, { server: { summary: 'A server', value: { toolset } } }),
     answers: [{ status: 200, description: 'Its tools, or why there are none.', content: json(toolList) }],
+    errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/tools/run',
+    id: 'runToolsetTool',
+    tag: 'Applications',
+    summary: 'Runs one tool once',
+    description:
+      'The tool runs as in an answer of an application: with the credentials of the toolset, which need not be saved, within `tools.timeoutMs`, and with a result as long as a model is shown. It does what it does: a tool that writes has written. Nothing is kept here. A tool that fails is an answer.',
+    body: json(
+      { name: 'RunToolRequest', schema: RunToolRequest },
+      { tool: { summary: 'A tool of a server', value: { toolset, tool: 'read', arguments: { path: 'notes.txt' } } } },
+    ),
+    answers: [{ status: 200, description: 'What became of it.', content: json(triedTool) }],
     errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
   },
 ];

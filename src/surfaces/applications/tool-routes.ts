@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NoSlotFault, OwnerSlots } from '#base/owner-slots.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requestFault } from '#contract/request-fault.ts';
+import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/toolset-request.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
@@ -9,6 +10,7 @@ import type { ApplicationStore } from '#domain/deployments/application-store.ts'
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
+import type { ToolTrial, TriedTool } from '#domain/tools/tool-trial.ts';
 import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
@@ -22,6 +24,8 @@ export interface ToolRoutesDeps {
   readonly store: Pick<ApplicationStore, 'find'>;
   /** What a server offers now. Rejects with ToolFault, or with the signal's reason. */
   readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
+  /** Runs a tool once; undefined if there is none of that name. Rejects with ToolFault, or with the signal's reason. */
+  readonly tryTool: (trial: ToolTrial) => Promise<TriedTool | undefined>;
 }
 
 /** Of one application; `security.maxBodyBytes` may be less. */
@@ -33,26 +37,38 @@ const atOnce = 8;
 export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
   const slots = new OwnerSlots(atOnce);
   serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
-    const { caller, toolset } = await readTried(deps, request);
+    const { caller, toolset } = await readTried(deps, request, parseToolsetRequest);
     if (toolset.kind !== 'mcp') throw requestFault('toolset.type', 'must be "mcp": other toolsets name their tools themselves');
     return withSlot(slots, caller, () => list(deps, toolset, reply));
   });
+  serveEarly(app, { method: 'POST', url: '/v1/tools/run' }, async (request, reply) => {
+    const { caller, toolset, asked } = await readTried(deps, request, parseToolRunRequest);
+    const { tool, arguments: args = {} } = asked;
+    const { subject } = caller;
+    return withSlot(slots, caller, () => run(deps, { toolset, tool, args, subject, signal: leavingSignal(reply.raw) }));
+  });
 }
 
-interface Tried {
+interface Tried<Asked extends ToolsetRequest> {
   readonly caller: Caller;
+  readonly asked: Asked;
   readonly toolset: QuickAppToolset;
 }
 
 /** Whoever may save applications may try their toolsets. Checked in this order: size, credentials, media type, body. */
-async function readTried({ snapshot, identify, store }: ToolRoutesDeps, { raw }: FastifyRequest): Promise<Tried> {
+async function readTried<Asked extends ToolsetRequest>(
+  { snapshot, identify, store }: ToolRoutesDeps,
+  { raw }: FastifyRequest,
+  parse: (body: unknown) => Asked,
+): Promise<Tried<Asked>> {
   const most = Math.min(maxBytes, snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(raw, most);
   const caller = await identify(readCredentials(raw));
   requireOwn(caller, 'try tools');
   requireJson(raw);
   const body = await readJsonBody(raw, most);
-  return { caller, toolset: await readToolsetRequest(body(), { store, caller }) };
+  const asked = parse(body());
+  return { caller, asked, toolset: await readToolsetRequest(asked, { store, caller }) };
 }
 
 /** A server's failure is not the request's. */
@@ -63,6 +79,19 @@ async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { 
   } catch (thrown) {
     if (!(thrown instanceof ToolFault)) throw thrown;
     return { tools: [], count: 0, leftOut: [], failure: { reason: thrown.reason, message: thrown.message } };
+  }
+}
+
+/** What became of one run; a server that cannot be used is told as in a list. */
+async function run({ tryTool }: ToolRoutesDeps, trial: ToolTrial): Promise<object> {
+  try {
+    const tried = await tryTool(trial);
+    if (tried === undefined) throw requestFault('tool', 'is none of the tools that the toolset has');
+    return { ...tried, failure: null };
+  } catch (thrown) {
+    if (!(thrown instanceof ToolFault)) throw thrown;
+    const { reason, message } = thrown;
+    return { outcome: 'failed', text: message, attachments: [], durationMs: 0, failure: { reason, message } };
   }
 }
 

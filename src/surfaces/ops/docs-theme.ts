@@ -20,7 +20,8 @@ function toRule(mode: 'light' | 'dark'): string {
 }
 
 /** Looks of the API reference: those of the page for people. */
-export const docsTheme = `${toRule('light')}
+export const docsTheme = `@font-face { font-family: "Public Sans"; src: url("typeface.woff2"); font-weight: 400 700; font-display: swap; }
+${toRule('light')}
 ${toRule('dark')}
-:root { --scalar-font: system-ui, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif; }
+:root { --scalar-font: "Public Sans", system-ui, "Segoe UI", Roboto, Arial, sans-serif; }
 `;

@@ -6,7 +6,7 @@ import { SchemaComponents } from './schema-components.ts';
 type Document = Record<string, unknown>;
 
 const info = {
-  title: 'Parley',
+  title: 'Parley API',
   description: 'A gateway before models and applications: chat completions with stages, attachments, state and consent.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 };

@@ -74,20 +74,26 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, s
       return sendFile(request, reply, file && { ...file, policy });
     });
   }
+  // Under a name that stays, for the API reference.
+  app.get('/typeface.woff2', async (request, reply) => {
+    const file = await find(/^assets\/public-sans[^/]*\.woff2$/);
+    return sendFile(request, reply, file && { ...file, path: 'typeface.woff2' });
+  });
   app.get<{ Params: { '*': string } }>('/assets/*', async (request, reply) =>
     sendFile(request, reply, await find(`assets/${request.params['*']}`)),
   );
 }
 
-/** Finds a file of the page by its path. All who ask while the page is being read wait for the same reading; one that fails is tried again. */
-function createFind(folder: string): (path: string) => Promise<PageFile | undefined> {
+/** Finds a file of the page by its path, or the first whose path matches. All who ask while the page is being read wait for the same reading; one that fails is tried again. */
+function createFind(folder: string): (path: string | RegExp) => Promise<PageFile | undefined> {
   let page: Promise<ReadonlyMap<string, PageFile>> | undefined;
   return async (path) => {
     page ??= readPage(folder).catch((thrown: unknown) => {
       page = undefined;
       throw thrown;
     });
-    return (await page).get(path);
+    const files = await page;
+    return typeof path === 'string' ? files.get(path) : [...files.values()].find((file) => path.test(file.path));
   };
 }
 

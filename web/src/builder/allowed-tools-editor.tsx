@@ -1,10 +1,13 @@
 import { type ReactNode, useId, useState } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { usePage } from '../page/page.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import type { EditorProps } from './form.ts';
 import { FieldGroup } from './frame.tsx';
 import type { OfferedTool, ToolList } from './tool-list.ts';
+import { ToolTest } from './tool-test.tsx';
+import { tryTool } from './tool-trial.ts';
 import { useToolList } from './use-tool-list.ts';
 
 interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label' | 'hint'> {
@@ -15,6 +18,7 @@ interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' 
 /** The tools of an MCP server, as it offers them now, each to be ticked; ticks of tools that it does not offer stay. */
 export function AllowedToolsEditor({ toolset, value, path, form, label }: AllowedToolsProps) {
   const words = useBuilderWords().live;
+  const { service } = usePage();
   const { isAsking, list, fault, ask } = useToolList(toolset, form.saved?.id);
   const ticked = Array.isArray(value) ? value.map(String) : undefined;
   const offered = list?.tools ?? [];
@@ -27,6 +31,9 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
     const now = ticked ?? names;
     change(isOn ? [...now, name] : now.filter((each) => each !== name));
   };
+  const { allowed_tools: _ticks, ...whole } = toolset;
+  // What is not ticked yet may be tried as well.
+  const server = { toolset: { ...whole, name: whole.name || 'MCP' }, application: form.saved?.id };
   const isListed = list !== undefined && list.failure === undefined;
   return (
     <FieldGroup {...{ form, path, label, hint: words.hint, className: 'builder-list' }}>
@@ -45,6 +52,14 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
               <Tick isOn={ticked?.includes(tool.name) ?? true} change={(isOn) => tick(tool.name, isOn)}>
                 <Offered tool={tool} />
               </Tick>
+              {tool.parameters !== undefined && (
+                <ToolTest
+                  name={tool.title || tool.name}
+                  schema={tool.parameters}
+                  isReadOnly={tool.isReadOnly}
+                  run={(args, signal) => tryTool(service, { ...server, tool: tool.name, args }, signal)}
+                />
+              )}
             </li>
           ))}
           {gone.map((name) => (

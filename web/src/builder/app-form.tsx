@@ -61,11 +61,12 @@ export function AppForm({ schema, entry, form, stored, evaluating }: AppFormProp
         {properties.filter(isPlain).map((property) => (
           <Setting key={property.name} {...{ property, entry, form }} />
         ))}
+        <FineSettings properties={properties.filter(isFine)} {...{ entry, form }} />
       </section>
       <section className="builder-section" aria-label={words.tools}>
         <h2>{words.tools}</h2>
         {properties
-          .filter((property) => !isPlain(property))
+          .filter((property) => !isPlain(property) && !isFine(property))
           .map((property) => (
             <ToolSection key={property.name} {...{ property, entry, form }} />
           ))}
@@ -92,6 +93,31 @@ function Setting({ property: { name, schema, isRequired }, entry, form, isLabelH
   };
   const Editor = ownEditors.get(name) ?? form.Value;
   return <Editor {...props} />;
+}
+
+/** What is good as the service has it, folded as long as nothing of it is set. */
+function FineSettings({
+  properties,
+  entry,
+  form,
+}: Omit<SettingProps, 'property'> & { readonly properties: readonly Property[] }) {
+  const words = useBuilderWords();
+  const [wasSet] = useState(properties.some(({ name }) => valueAt(entry, [settings, name]) !== undefined));
+  return (
+    <details className="builder-tools" open={wasSet}>
+      <summary>
+        <span className="builder-tools-name">
+          {words.fineSettings}
+          <span className="soft small">{words.fineSettingsHint}</span>
+        </span>
+      </summary>
+      <div className="builder-tools-body">
+        {properties.map((property) => (
+          <Setting key={property.name} {...{ property, entry, form }} />
+        ))}
+      </div>
+    </details>
+  );
 }
 
 /** More of another kind: nobody misses them who does not have them. */
@@ -125,5 +151,9 @@ function ToolSection({ property, entry, form }: SettingProps) {
 function isPlain({ name, schema }: Property): boolean {
   const shape = toShape(schema);
   if (shape.kind === 'list') return toShape(shape.item).kind === 'text';
-  return ['text', 'number', 'switch', 'choice', 'group'].includes(shape.kind) && name !== 'document_relative_url';
+  return ['text', 'number', 'switch', 'choice'].includes(shape.kind) && name !== 'document_relative_url';
+}
+
+function isFine({ schema }: Property): boolean {
+  return toShape(schema).kind === 'group';
 }

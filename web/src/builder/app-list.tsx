@@ -70,7 +70,7 @@ export function AppList({ openMenu, begin }: AppListProps) {
         {canBuild ? (
           <Trouble fault={fault} />
         ) : (
-          <p className="trouble" role="alert">
+          <p className="soft" role="alert">
             {builderWords.noStore}
           </p>
         )}

@@ -1,8 +1,9 @@
-import { useEffect, useId, useMemo, useState } from 'react';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { AppForm } from './app-form.tsx';
 import { isQuickApp } from './applications.ts';
 import type { Beginning } from './beginning.ts';
 import { useBuilderWords } from './builder-words.ts';
+import { valueAt } from './draft.ts';
 import { EvaluationSection } from './evaluation-section.tsx';
 import { type BuilderForm, goToField } from './form.ts';
 import { RawEditor } from './raw-editor.tsx';
@@ -34,8 +35,12 @@ export function AppSheet({ draft, beginning, title, isBroken, evaluating, noteBr
   const schema = useSchema();
   const [view, setView] = useState<View>('form');
   const formId = useId();
+  const now = useRef(entry);
+  useLayoutEffect(() => {
+    now.current = entry;
+  }, [entry]);
   const form = useMemo<BuilderForm>(
-    () => ({ id: formId, faults, saved: stored, change, Value: ValueEditor }),
+    () => ({ id: formId, faults, saved: stored, read: (path) => valueAt(now.current, path), change, Value: ValueEditor }),
     [formId, faults, stored, change],
   );
   const isPlain = entry !== undefined && !isQuickApp(entry);

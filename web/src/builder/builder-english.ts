@@ -72,8 +72,10 @@ export const builderEnglish = {
   description: 'Description',
   descriptionHint: 'What it is for: read by people, and by models that may ask it.',
   iconUrl: 'Picture',
-  iconUrlHint: 'Address of a picture for lists. Left empty: none.',
+  iconUrlHint: 'Address of a picture for lists.',
   behaviour: 'How it answers',
+  fineSettings: 'Long conversations and search',
+  fineSettingsHint: 'Good as they are; for when answers forget or miss something.',
   tools: 'What it can use',
   /** By setting, in a line, what a kind of tools is for. */
   toolHints: {
@@ -168,6 +170,21 @@ export const builderEnglish = {
   unfilledPlace: (name: string) => `The address has {${name}}, and no parameter fills it.`,
   addParameterNamed: (name: string) => `Add the parameter ${name}`,
 
+  trial: {
+    test: 'Test this tool',
+    testOf: (name: string) => `Test ${name}`,
+    hint: 'It runs once, for real: what it writes is written.',
+    run: 'Run',
+    running: 'Running…',
+    stop: 'Stop',
+    answered: (time: string) => `It answered after ${time}.`,
+    failed: (time: string) => `It failed after ${time}.`,
+    notRun: 'It was not run: what is filled in does not fit what the tool takes.',
+    asks: 'It asks its user something before it goes on. Try it in the test chat.',
+    files: (count: number) => (count === 1 ? '1 file came with it.' : `${count} files came with it.`),
+    told: 'What a model would be told',
+    question: 'Question',
+  },
   live: {
     hint: "Which of the server's tools the model may call.",
     all: 'All of them, also those it adds later',

@@ -77,8 +77,10 @@ export const builderFrench: BuilderWords = {
   description: 'Description',
   descriptionHint: 'À quoi elle sert : lu par les gens, et par les modèles qui peuvent l’interroger.',
   iconUrl: 'Image',
-  iconUrlHint: 'Adresse d’une image pour les listes. Vide : aucune.',
+  iconUrlHint: 'Adresse d’une image pour les listes.',
   behaviour: 'Comment elle répond',
+  fineSettings: 'Longues conversations et recherche',
+  fineSettingsHint: 'Bons réglages par défaut ; utiles si les réponses oublient ou manquent quelque chose.',
   tools: 'Ce qu’elle peut utiliser',
   toolHints: {
     applications_as_tools: 'Interroger d’autres modèles et applications',
@@ -179,6 +181,21 @@ export const builderFrench: BuilderWords = {
   unfilledPlace: (name) => `L’adresse contient {${name}}, qu’aucun paramètre ne remplit.`,
   addParameterNamed: (name) => `Ajouter le paramètre ${name}`,
 
+  trial: {
+    test: 'Tester cet outil',
+    testOf: (name) => `Tester ${name}`,
+    hint: 'Il s’exécute une fois, réellement : ce qu’il écrit est écrit.',
+    run: 'Exécuter',
+    running: 'Exécution…',
+    stop: 'Arrêter',
+    answered: (time) => `Il a répondu après ${time}.`,
+    failed: (time) => `Il a échoué après ${time}.`,
+    notRun: 'Il n’a pas été exécuté : ce qui est saisi ne correspond pas à ce que l’outil accepte.',
+    asks: 'Il pose d’abord une question à son utilisateur. Essayez-le dans le chat de test.',
+    files: (count) => (count === 1 ? 'Un fichier l’accompagne.' : `${count} fichiers l’accompagnent.`),
+    told: 'Ce qu’un modèle apprendrait',
+    question: 'Question posée',
+  },
   live: {
     hint: 'Les outils du serveur que le modèle peut appeler.',
     all: 'Tous, y compris ceux qu’il ajoutera',

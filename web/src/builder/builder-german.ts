@@ -73,8 +73,10 @@ export const builderGerman: BuilderWords = {
   description: 'Beschreibung',
   descriptionHint: 'Wofür sie da ist: für Menschen, und für Modelle, die sie fragen dürfen.',
   iconUrl: 'Bild',
-  iconUrlHint: 'Adresse eines Bildes für Listen. Leer: keines.',
+  iconUrlHint: 'Adresse eines Bildes für Listen.',
   behaviour: 'Wie sie antwortet',
+  fineSettings: 'Lange Gespräche und Suche',
+  fineSettingsHint: 'Gut, wie sie sind; für den Fall, dass Antworten etwas vergessen oder übersehen.',
   tools: 'Was sie nutzen kann',
   toolHints: {
     applications_as_tools: 'Andere Modelle und Anwendungen fragen',
@@ -168,6 +170,21 @@ export const builderGerman: BuilderWords = {
   unfilledPlace: (name) => `Die Adresse hat {${name}}, und kein Parameter füllt es.`,
   addParameterNamed: (name) => `Parameter ${name} hinzufügen`,
 
+  trial: {
+    test: 'Dieses Werkzeug testen',
+    testOf: (name) => `${name} testen`,
+    hint: 'Es läuft einmal, und wirklich: Was es schreibt, ist geschrieben.',
+    run: 'Ausführen',
+    running: 'Läuft …',
+    stop: 'Anhalten',
+    answered: (time) => `Es hat nach ${time} geantwortet.`,
+    failed: (time) => `Es ist nach ${time} gescheitert.`,
+    notRun: 'Es lief nicht: Was ausgefüllt ist, passt nicht zu dem, was das Werkzeug nimmt.',
+    asks: 'Es fragt erst etwas, bevor es weitergeht. Versuch es im Testgespräch.',
+    files: (count) => (count === 1 ? 'Eine Datei kam dazu.' : `${count} Dateien kamen dazu.`),
+    told: 'Was ein Modell erfahren würde',
+    question: 'Frage',
+  },
   live: {
     hint: 'Welche Werkzeuge des Servers das Modell aufrufen darf.',
     all: 'Alle, auch die, die er später anbietet',

@@ -76,8 +76,10 @@ export const builderSpanish: BuilderWords = {
   description: 'Descripción',
   descriptionHint: 'Para qué sirve: la leen las personas y los modelos que pueden preguntarle.',
   iconUrl: 'Imagen',
-  iconUrlHint: 'Dirección de una imagen para las listas. Vacío: ninguna.',
+  iconUrlHint: 'Dirección de una imagen para las listas.',
   behaviour: 'Cómo responde',
+  fineSettings: 'Conversaciones largas y búsqueda',
+  fineSettingsHint: 'Bien como están; por si las respuestas olvidan o pasan algo por alto.',
   tools: 'Lo que puede usar',
   toolHints: {
     applications_as_tools: 'Preguntar a otros modelos y aplicaciones',
@@ -178,6 +180,21 @@ export const builderSpanish: BuilderWords = {
   unfilledPlace: (name) => `La dirección contiene {${name}} y ningún parámetro lo rellena.`,
   addParameterNamed: (name) => `Añadir el parámetro ${name}`,
 
+  trial: {
+    test: 'Probar esta herramienta',
+    testOf: (name) => `Probar ${name}`,
+    hint: 'Se ejecuta una vez, de verdad: lo que escribe queda escrito.',
+    run: 'Ejecutar',
+    running: 'Ejecutando…',
+    stop: 'Detener',
+    answered: (time) => `Respondió después de ${time}.`,
+    failed: (time) => `Falló después de ${time}.`,
+    notRun: 'No se ejecutó: lo que has rellenado no es lo que la herramienta acepta.',
+    asks: 'Pregunta algo a su usuario antes de seguir. Pruébala en el chat de prueba.',
+    files: (count) => (count === 1 ? 'Con ella vino 1 archivo.' : `Con ella vinieron ${count} archivos.`),
+    told: 'Lo que sabría un modelo',
+    question: 'Pregunta',
+  },
   live: {
     hint: 'Las herramientas del servidor que el modelo puede llamar.',
     all: 'Todas, también las que añada después',

@@ -10,6 +10,8 @@ import type { EditorProps } from './form.ts';
 import { elementId } from './form.ts';
 import { FaultAt, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';
+import { ToolTest } from './tool-test.tsx';
+import { tryDeployment } from './tool-trial.ts';
 
 const mostOffered = 8;
 
@@ -40,6 +42,7 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHeard
             ),
         )}
       </ul>
+      <DeploymentTests ids={items.filter((item) => typeof item === 'string')} />
       <DeploymentSearch taken={[...items, form.saved?.id]} add={(id) => put([...items, id])} />
       <h3 className="overline">{words.conditionSets}</h3>
       <p className="soft small">{words.conditionsHint}</p>
@@ -64,6 +67,21 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHeard
       </button>
     </FieldGroup>
   );
+}
+
+/** Each of them can be asked as the application would. */
+function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
+  const { trial } = useBuilderWords();
+  const { service } = usePage();
+  const nameOf = useNameOf();
+  const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };
+  return ids.map((id) => (
+    <ToolTest
+      key={id}
+      {...{ name: nameOf(id), isNameShown: true, schema }}
+      run={({ query }, signal) => tryDeployment(service, id, String(query), signal)}
+    />
+  ));
 }
 
 /** Beside the name of what another user saved. */

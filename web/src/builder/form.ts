@@ -16,6 +16,8 @@ export interface BuilderForm {
   readonly faults: FieldFaults;
   /** Undefined as long as it was never saved. */
   readonly saved: SavedForm | undefined;
+  /** What stands at a place now. */
+  readonly read: (path: Path) => unknown;
   /** Puts a value in its place; undefined takes it away. */
   readonly change: (path: Path, value: unknown) => void;
   /** The editor of any value; editors of what has parts draw these with it. */

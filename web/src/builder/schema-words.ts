@@ -38,12 +38,32 @@ const plainer: Readonly<Record<string, string>> = {
 
 const dictionaries = { en: plainer, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
 
-/** Says a title or a description of the schema in the language of the page; as it is where there is no word for it. */
+/** What says no more than the label above it, or the lines around it. */
+const needless: ReadonlySet<string> = new Set([
+  'Id of the deployment that is asked, a model as a rule.',
+  'Name of the toolset, shown to people.',
+  'Web APIs the model may call. Absent: none.',
+  'MCP servers whose tools the model may call. Absent: none.',
+  'The operations the model may call.',
+  'Parameters of the tool; may be empty.',
+  'What is called, and how.',
+  'The tool as the model is offered it.',
+  'How the server is reached.',
+  'Address of the server.',
+  'How documents are searched. Absent: as the service has it.',
+]);
+/** That there is none where none is given. */
+const idleEnd = /\bAbsent: none\.$/;
+const lastOfTwo = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
+
+/** Says a title or a description of the schema in the language of the page; as it is where there is no word for it; '' where it says nothing. */
 export function useSchemaWords(): (text: string) => string {
   const words = useWordsOf<Readonly<Record<string, string>>>(dictionaries);
   return useCallback(
     (text) => {
-      const said = Object.hasOwn(words, text) ? (words[text] ?? text) : text;
+      if (needless.has(text)) return '';
+      const whole = Object.hasOwn(words, text) ? (words[text] ?? text) : text;
+      const said = idleEnd.test(text) ? whole.replace(lastOfTwo, '') : whole;
       return said.replace(/\bAbsent( or null)?:/, 'Left empty:');
     },
     [words],

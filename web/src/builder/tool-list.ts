@@ -10,6 +10,8 @@ export interface OfferedTool {
   readonly isReadOnly: boolean;
   readonly needs: readonly string[];
   readonly takes: readonly string[];
+  /** JSON Schema of the arguments; undefined where it was too long to be told. */
+  readonly parameters: JsonObject | undefined;
 }
 
 /** What a server offers now, or why it cannot be used. */
@@ -47,5 +49,6 @@ function toOffered({ name, title, description, parameters, readOnly }: JsonObjec
   return {
     ...{ name: String(name), title: String(title), description: String(description), isReadOnly: readOnly === true },
     ...{ needs, takes: named.filter((each) => !needs.includes(each)) },
+    parameters: isJsonObject(parameters) ? parameters : undefined,
   };
 }

@@ -76,3 +76,10 @@ it('What a model thought is kept beside what it said', () => {
   fold.add(part({}, 'Answer.'), 2);
   expect(fold.reply()).toMatchObject({ thoughts: 'First this.', text: 'Answer.' });
 });
+
+it('An answer that cannot be folded is a fault of the service', () => {
+  const fold = new ReplyFold(start);
+  expect(() => fold.add(part({ attachments: [{ index: -1, data: 'a' }] }), 1)).toThrow(
+    expect.objectContaining({ fault: { status: 200, code: 'upstream_failed', message: expect.stringContaining('index -1') } }),
+  );
+});

@@ -1,11 +1,12 @@
-import { Accumulator } from '#contract/accumulate.ts';
 import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
+import { ChunkFold } from '#contract/chunk-fold.ts';
+import { ServiceFault } from '../service/fault.ts';
 import type { Reply, StageTime } from './conversation.ts';
 
 /** Folds the chunks of one reply, and notes when its steps began and ended. A reply that goes on behind one that failed has the parts of both. */
 export class ReplyFold {
   readonly #start: Reply;
-  readonly #chunks = new Accumulator();
+  readonly #chunks = new ChunkFold((message) => new ServiceFault({ status: 200, code: 'upstream_failed', message }));
   readonly #running = new Set<number>();
   readonly #failed: Reply | undefined;
   #stageTimes: Readonly<Record<number, StageTime>> = {};

@@ -12,7 +12,7 @@ export const filesEnglish = {
   open: 'Open',
   badFolderName: 'A folder’s name has no slash in it, and is neither “.” nor “..”.',
   empty: 'Nothing is in here.',
-  emptyRoot: 'You have stored nothing so far.',
+  emptyRoot: 'You have stored nothing so far. Drop files here, or upload them above.',
   name: 'Name',
   size: 'Size',
   changed: 'Changed',

@@ -14,7 +14,7 @@ export const filesFrench: FilesWords = {
   open: 'Ouvrir',
   badFolderName: 'Le nom d’un dossier ne contient pas de barre oblique et n’est ni « . » ni « .. ».',
   empty: 'Ce dossier est vide.',
-  emptyRoot: 'Vous n’avez encore rien déposé.',
+  emptyRoot: 'Vous n’avez encore rien déposé. Glissez des fichiers ici, ou envoyez-les ci-dessus.',
   name: 'Nom',
   size: 'Taille',
   changed: 'Modifié',

@@ -14,7 +14,7 @@ export const filesGerman: FilesWords = {
   open: 'Öffnen',
   badFolderName: 'Der Name eines Ordners enthält keinen Schrägstrich und ist weder „.“ noch „..“.',
   empty: 'Hier liegt nichts.',
-  emptyRoot: 'Du hast noch nichts abgelegt.',
+  emptyRoot: 'Du hast noch nichts abgelegt. Zieh Dateien hierher, oder lade sie oben hoch.',
   name: 'Name',
   size: 'Größe',
   changed: 'Geändert',

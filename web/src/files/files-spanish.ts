@@ -14,7 +14,7 @@ export const filesSpanish: FilesWords = {
   open: 'Abrir',
   badFolderName: 'El nombre de una carpeta no lleva barra y no es «.» ni «..».',
   empty: 'Aquí no hay nada.',
-  emptyRoot: 'Todavía no has guardado nada.',
+  emptyRoot: 'Todavía no has guardado nada. Arrastra archivos aquí o súbelos arriba.',
   name: 'Nombre',
   size: 'Tamaño',
   changed: 'Modificado',

@@ -12,17 +12,19 @@ interface SchemaFormProps {
   /** What was sent, for a form that is kept to be read. */
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
   /** `filled`: what was filled in, in the words of the form. */
+  /** What the button says; absent: that it is sent. */
+  readonly submitWord?: string;
   readonly onSubmit: (value: Record<string, unknown>, filled?: readonly string[]) => void;
 }
 
 /** A form drawn from a JSON Schema. What the schema says beyond what is drawn is checked by the service. */
-export function SchemaForm({ schema, sent, onSubmit }: SchemaFormProps) {
+export function SchemaForm({ schema, sent, submitWord, onSubmit }: SchemaFormProps) {
   const words = useWords();
   const fields = useMemo(() => toFields(schema), [schema]);
   const [draft, setDraft] = useState<Draft>(() => (sent === undefined ? new Map() : toDraft(fields ?? [], sent)));
   const [faults, setFaults] = useState<FormFaults>(new Map());
   const id = useId();
-  if (fields === undefined) return <JsonForm {...{ schema, sent, onSubmit }} />;
+  if (fields === undefined) return <JsonForm {...{ schema, sent, onSubmit }} {...(submitWord !== undefined && { submitWord })} />;
   const submitValue = (now: Draft): void => {
     const filled = toValue(fields, now, words);
     setFaults(filled.faults);
@@ -57,7 +59,7 @@ export function SchemaForm({ schema, sent, onSubmit }: SchemaFormProps) {
         <FieldView key={field.name} {...{ field, base: '', form: { id, draft, faults, change } }} />
       ))}
       <button type="submit" className="button primary">
-        {words.submit}
+        {submitWord ?? words.submit}
       </button>
     </form>
   );
@@ -72,7 +74,7 @@ function onlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'choice
   return field.isRequired && field.options.length <= mostButtons ? field : undefined;
 }
 
-function JsonForm({ sent, onSubmit }: SchemaFormProps) {
+function JsonForm({ sent, submitWord, onSubmit }: SchemaFormProps) {
   const words = useWords();
   const [text, setText] = useState(() => JSON.stringify(sent ?? {}, null, 2));
   const [isWrong, setIsWrong] = useState(false);
@@ -92,7 +94,7 @@ function JsonForm({ sent, onSubmit }: SchemaFormProps) {
       />
       {isWrong && <p className="trouble">{words.mustBeJson}</p>}
       <button type="submit" className="button primary">
-        {words.submit}
+        {submitWord ?? words.submit}
       </button>
     </form>
   );

@@ -1,3 +1,5 @@
+import { isSparing } from './is-sparing.ts';
+
 const address = './service-worker.js';
 
 interface ScriptPolicies {
@@ -12,10 +14,4 @@ export async function keepShell(): Promise<void> {
   // The one script that a worker may be made of, whatever is asked for: see the policy of the page.
   const policy = trustedTypes?.createPolicy('parley-worker', { createScriptURL: () => address });
   await workers.register(policy?.createScriptURL(address) ?? address, { updateViaCache: 'none' });
-}
-
-/** The user asks the browser to load little. */
-function isSparing(): boolean {
-  const { connection } = navigator as { connection?: { readonly saveData?: boolean } };
-  return connection?.saveData === true;
 }

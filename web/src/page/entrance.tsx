@@ -6,6 +6,7 @@ import { faultOf } from '../service/fault.ts';
 import { Service } from '../service/service.ts';
 import { OverNote } from '../sign-in/over-note.tsx';
 import { SignInFault, tellTrouble } from '../sign-in/sign-in-fault.ts';
+import { useTypeface } from '../typeface/use-typeface.ts';
 import type { Words } from '../words/english.ts';
 import { useWords } from '../words/words.tsx';
 import { useAppearance } from './appearance.ts';
@@ -32,6 +33,7 @@ export function Entrance() {
   const [appearance, setAppearance] = useAppearance();
   const isOver = useKept(inside);
   useKeptShell(inside !== undefined);
+  useTypeface(!isTrying);
 
   const enter = useCallback(
     async (coming: Promise<Visitor>) => {

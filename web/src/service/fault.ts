@@ -1,5 +1,4 @@
 import { isJsonObject } from '#base/json.ts';
-import { ParleyError } from '#contract/errors.ts';
 
 /** Something that failed, as it is kept in a conversation and shown. */
 export interface Fault {
@@ -54,6 +53,5 @@ function toForm(consent: object): Readonly<Record<string, boolean>> {
 /** The fault of anything thrown. */
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof ServiceFault) return thrown.fault;
-  if (thrown instanceof ParleyError) return { status: 200, code: thrown.code, message: thrown.message };
   return { status: 0, code: 'connection_lost', message: '' };
 }

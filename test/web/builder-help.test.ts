@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startService, type TestService } from '#test/start-service.ts';
+import { quickApp } from '../quick-apps/support.ts';
+import { openEditor, store } from './builder-support.ts';
+import { startBrowser, type TestBrowser } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let browser: TestBrowser;
+let service: TestService;
+
+const toolset = {
+  ...{ type: 'mcp', name: 'Files' },
+  mcp_server_info: { url: 'https://files.example/mcp', protocol: 'streamable_http' },
+};
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startService({ models: { model: { displayName: 'Model', upstreams: [{ protocol: 'demo' }] } } });
+  await store(service, 'plain', quickApp({ mcp_toolset: [toolset] }));
+  await store(service, 'fine', quickApp({ context: { strategy: 'clear' } }));
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service.close();
+});
+
+it.each([
+  [
+    'en-GB',
+    /Left empty: none\.|Id of the deployment|Name of the toolset/,
+    'How freely the model chooses its words, from 0 to 1.',
+  ],
+  ['de-DE', /Leer: kein/, 'Wie frei das Modell seine Worte wählt, von 0 bis 1.'],
+  ['fr-FR', /Vide\s?: aucun/, 'De 0 à 1'],
+  ['es-ES', /Vacío: ningun/, 'de 0 a 1'],
+] as const)('Help stands only where it says more than the label: %s', async (locale, needless, useful) => {
+  const { page } = await openEditor('plain', { browser, service, options: { locale } });
+  await page.locator('.builder-tools[open]').first().waitFor();
+  const text = (await page.locator('.builder').textContent()) ?? '';
+  expect(text).not.toMatch(needless);
+  expect(text.toLowerCase()).toContain(useful.toLowerCase());
+});
+
+it.each(looks)('What is good as it is is folded, unless something of it is set: %s', async (_look, options) => {
+  const { page } = await openEditor('plain', { browser, service, options });
+  const fine = page.locator('.builder-tools', { hasText: 'Long conversations and search' });
+  await fine.waitFor();
+  expect(await fine.getByText('Strategy').isVisible()).toBe(false);
+  await fine.locator('> summary').click();
+  await fine.getByText('Strategy').waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(await overhang(page)).toBe(0);
+  const other = await openEditor('fine', { browser, service, options });
+  await other.page.locator('.builder-tools[open]', { hasText: 'Strategy' }).waitFor();
+});

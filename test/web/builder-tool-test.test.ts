@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startService, type TestService } from '#test/start-service.ts';
+import { echo, startSessions, text } from '../mcp/servers.ts';
+import { startWebServer } from '../mcp/support.ts';
+import { quickApp } from '../quick-apps/support.ts';
+import { openEditor, store } from './builder-support.ts';
+import { startBrowser, type TestBrowser } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let browser: TestBrowser;
+let service: TestService;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startService({
+    models: { model: { displayName: 'Model', upstreams: [{ protocol: 'demo' }] } },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  });
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service.close();
+});
+
+const idProperty = { type: 'integer', title: 'Number of the item', parameter_info: { type: 'query' } };
+const fixed = { type: 'string', const: 'brief', parameter_info: { type: 'query' } };
+const parameters = { type: 'object', properties: { id: idProperty, mode: fixed }, required: ['id'] };
+
+function webApi(url: string): object {
+  const find = { name: 'find', description: 'Finds an item.', parameters };
+  const rest_api_method_info = { method_url: `${url}/items`, method_type: 'get' };
+  const tools = [{ rest_api_method_info, open_ai_tool: { type: 'function', function: find } }];
+  return { type: 'rest-api', name: 'Items', tools };
+}
+
+it.each(looks)(
+  'An operation of a web API is tried as it stands in the form, which need not be saved: %s',
+  async (look, options) => {
+    let status = 200;
+    const asked: string[] = [];
+    const api = await startWebServer(({ url }) => {
+      asked.push(new URL(url).search);
+      return Response.json({ name: 'Lamp' }, { status });
+    });
+    const name = `items-${look}`;
+    await store(service, name, quickApp({ web_api_toolset: [webApi('http://127.0.0.1:1')] }, { displayName: 'Items' }));
+    const { page, troubles } = await openEditor(name, { browser, service, options });
+    await page.locator('summary', { hasText: 'Finds an item.' }).click();
+    await page
+      .getByLabel('method_url')
+      .or(page.getByLabel(/^Address/))
+      .first()
+      .fill(`${api.url}/items`);
+    await page.locator('.tool-test summary').click();
+    const test = page.locator('.tool-test-body');
+    expect(await test.getByLabel('mode').count()).toBe(0);
+    await test.getByRole('button', { name: 'Run' }).click();
+    expect(asked).toEqual([]);
+    await test.getByLabel('Number of the item').fill('7');
+    await test.getByRole('button', { name: 'Run' }).click();
+    await test.getByText(/^It answered after/).waitFor();
+    await test.getByText('"Lamp"').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    status = 503;
+    await test.getByRole('button', { name: 'Run' }).click();
+    await test.getByText(/^It failed after/).waitFor();
+    await test.locator('pre', { hasText: '503' }).waitFor();
+    expect(asked).toEqual(['?mode=brief&id=7', '?mode=brief&id=7']);
+    expect(await violations(page)).toEqual([]);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  },
+);
+
+it('A live tool of a server is tried before it is ticked, and one that takes long is stopped', async () => {
+  let isSlow = false;
+  const read = {
+    ...echo,
+    name: 'read',
+    title: 'Read a file',
+    inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    run: ({ path }: { path?: unknown }) => (isSlow ? new Promise<never>(() => undefined) : text(`All of ${path}`)),
+  };
+  const server = await startSessions([read]);
+  const toolset = {
+    type: 'mcp',
+    name: 'Files',
+    allowed_tools: [],
+    mcp_server_info: { url: server.url, protocol: 'streamable_http' },
+  };
+  await store(service, 'tried', quickApp({ mcp_toolset: [toolset] }, { displayName: 'Files' }));
+  const { page, troubles } = await openEditor('tried', { browser, service });
+  await page.getByRole('button', { name: 'Show its tools' }).click();
+  await page.locator('.tool-test summary').click();
+  const test = page.locator('.tool-test-body');
+  await test.getByLabel('path').fill('notes.txt');
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText('All of notes.txt').waitFor();
+  isSlow = true;
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText('Running…').waitFor();
+  await test.getByRole('button', { name: 'Stop' }).click();
+  await test.getByText('Running…').waitFor({ state: 'detached' });
+  await server.stop();
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText(/^It failed after/).waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+it('Another deployment is asked as the application would', async () => {
+  await store(service, 'asks', quickApp({ applications_as_tools: ['model'] }, { displayName: 'Asks' }));
+  const { page, troubles } = await openEditor('asks', { browser, service });
+  await page.locator('.tool-test summary', { hasText: 'Test Model' }).click();
+  const test = page.locator('.tool-test-body');
+  await test.getByLabel('Question').fill('Hello');
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText(/^It answered after/).waitFor();
+  expect((await test.locator('pre').textContent())?.length).toBeGreaterThan(5);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});

@@ -1,0 +1,50 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const line = `getComputedStyle(document.querySelector('.page-header')).boxShadow`;
+const name = `Number(getComputedStyle(document.querySelector('.page-name')).opacity)`;
+const scroll = (page: Page, top: number) => page.evaluate(`document.querySelector('.sheet').scrollTop = ${top}`);
+
+async function openAt(place: string): Promise<Page> {
+  const { page } = await house.openAt(`/#key=${callerKey}`, { viewport: { width: 390, height: 300 } });
+  await page.locator('#message').waitFor();
+  await page.evaluate(`location.hash = '#/${place}'`);
+  await page.locator('.sheet h1').waitFor();
+  return page;
+}
+
+it.each(['usage', 'build/new'])('A line parts the header from what went under it: %s', async (place) => {
+  const page = await openAt(place);
+  const bare = await page.evaluate(line);
+  await scroll(page, 200);
+  await expect.poll(() => page.evaluate(line)).not.toBe(bare);
+  await scroll(page, 0);
+  await expect.poll(() => page.evaluate(line)).toBe(bare);
+});
+
+it('A line parts the header of a conversation from what went under it', async () => {
+  const { page, say, answer } = await house.open('demo', { viewport: { width: 390, height: 400 } });
+  await say('Count to 300');
+  await answer();
+  await page.evaluate(`document.querySelector('.thread').scrollTop = 0`);
+  await expect.poll(() => page.evaluate(line)).toMatch(/^none$| 0px 0px 0px$|rgba\(0, 0, 0, 0\)/);
+  await page.evaluate(`document.querySelector('.thread').scrollTop = 100`);
+  await expect.poll(() => page.evaluate(line)).toMatch(/ 1px 0px 0px$/);
+});
+
+it('The name of a view stands above it only once its title went out of sight', async () => {
+  const page = await openAt('usage');
+  expect(await page.evaluate(name)).toBe(0);
+  await scroll(page, 200);
+  await expect.poll(() => page.evaluate(name)).toBe(1);
+});

@@ -1,0 +1,127 @@
+import { stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { text } from '#test/chunks.ts';
+import { callerKey } from '#test/start-service.ts';
+import { type PageFront, startPageFront } from './page-front.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+let front: PageFront;
+
+beforeAll(async () => {
+  house = await startPageHouse({ page: { conversations: 'browser' } });
+  front = await startPageFront(house.service.url);
+});
+
+afterEach(() => front.comeBack());
+
+afterAll(async () => {
+  await front[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+});
+
+const isDrawn = `[...document.fonts].some(({ family, status }) => family.includes('Public Sans') && status === 'loaded')`;
+const asked = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('public-sans')).map(({ startTime }) => startTime)`;
+/** Where everything that has text stands, and how high it is. */
+const places = `[...document.querySelectorAll('h1, p, button, a, label, textarea')]
+  .map((each) => each.getBoundingClientRect())
+  .filter(({ width }) => width > 1)
+  .map(({ top, height }) => [Math.round(top), Math.round(height)])`;
+
+/** How wide the longest line of plain text is drawn. */
+const width = `(() => {
+  const range = document.createRange();
+  const texts = [...document.querySelectorAll('p')].sort((one, other) => other.textContent.length - one.textContent.length);
+  range.selectNodeContents(texts[0]);
+  return [...range.getClientRects()].reduce((sum, rect) => sum + rect.width, 0);
+})()`;
+
+const untilDrawn = (page: Page) => expect.poll(() => page.evaluate(isDrawn), { timeout: 30_000 }).toBe(true);
+
+describe('the typeface', () => {
+  it('is one file of at most 50 kB', async () => {
+    const { size } = await stat(fileURLToPath(new URL('../../web/src/typeface/public-sans.woff2', import.meta.url)));
+    expect(size).toBeGreaterThan(10_000);
+    expect(size).toBeLessThan(50_000);
+  });
+
+  it.each([
+    ['/', 'label'],
+    [`/#key=${callerKey}`, '.starter'],
+  ])('comes once the page can be used, and moves nothing: %s', async (address, usable) => {
+    const { page, troubles } = await house.openAt(address);
+    await page.locator(usable).first().waitFor();
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/*public-sans*', async (route) => {
+      expect(await page.locator(usable).count()).toBeGreaterThan(0);
+      await held;
+      await route.continue();
+    });
+    const isAsked = page.waitForRequest(/public-sans/);
+    await page.reload();
+    await isAsked;
+    expect(await page.evaluate(isDrawn)).toBe(false);
+    const before = (await page.evaluate(places)) as readonly (readonly [number, number])[];
+    expect(before.length).toBeGreaterThan(2);
+    const widthBefore = Number(await page.evaluate(width));
+    release();
+    await untilDrawn(page);
+    expect(await page.evaluate(asked)).toHaveLength(1);
+    expect(await page.evaluate(places)).toEqual(before);
+    expect(Number(await page.evaluate(width)) / widthBefore).toBeCloseTo(1, 1.7);
+    expect(await page.evaluate(`document.fonts.check('16px "Public Sans"')`)).toBe(true);
+    // Whole pixels between letters tear words apart.
+    const rendered = `[...document.querySelectorAll('body, button, input, textarea')].map((each) => getComputedStyle(each).textRendering)`;
+    expect(new Set((await page.evaluate(rendered)) as readonly string[])).toEqual(new Set(['geometricprecision']));
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('does not come in the middle of an answer', async () => {
+    const { page, say, answer } = await house.openAt('/');
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const { promise: enough, resolve: finish } = Promise.withResolvers<void>();
+    await page.route('**/*public-sans*', (route) => held.then(() => route.continue()));
+    await page.reload();
+    house.upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(text('It begins'));
+      await enough;
+      answering.done();
+    });
+    await page.evaluate(`location.hash = '#key=${callerKey}'`);
+    await page.locator('#message').waitFor();
+    await page.evaluate("location.hash = '#/?with=scripted'");
+    await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
+    await say('Begin');
+    await page.locator('.markdown[aria-busy="true"]').waitFor();
+    const isThere = page.waitForResponse(/public-sans/);
+    release();
+    await (await isThere).finished();
+    await page.waitForTimeout(1_500);
+    expect(await page.evaluate(isDrawn)).toBe(false);
+    finish();
+    await answer();
+    await untilDrawn(page);
+  });
+
+  it('is not brought to those whose browser is to load little', async () => {
+    const { page } = await house.openAt('/');
+    await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
+    await page.reload();
+    await page.getByLabel('Key').waitFor();
+    await page.waitForTimeout(2_500);
+    expect(await page.evaluate(asked)).toEqual([]);
+  });
+
+  it('is kept with the page, and is there at once without a network', async () => {
+    const { page } = await house.browser.open(`${front.url}/#key=${callerKey}`, { serviceWorkers: 'allow' });
+    await page.locator('.starter').first().waitFor();
+    const isKept = `navigator.serviceWorker.controller?.state === 'activated'`;
+    await expect.poll(() => page.evaluate(isKept), { timeout: 60_000 }).toBe(true);
+    front.goAway();
+    await page.reload();
+    await untilDrawn(page);
+  });
+});

@@ -1,0 +1,53 @@
+// The styles of the page come before those of its parts.
+import '../src/typeface/fallback.css';
+import '../src/style/tokens.css';
+import '../src/style/base.css';
+import '../src/style/page.css';
+import '../src/style/markdown.css';
+import './components.css';
+
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { followDisplay } from '../src/display/display.ts';
+import { Mark } from '../src/parts/mark.tsx';
+import { useTypeface } from '../src/typeface/use-typeface.ts';
+import { Speaking } from '../src/words/words.tsx';
+import { AnswerSection } from './answer-section.tsx';
+import { ButtonSection } from './button-section.tsx';
+import { DataSection } from './data-section.tsx';
+import { DisplayChoice } from './display-choice.tsx';
+import { FieldSection } from './field-section.tsx';
+import { MessageSection } from './message-section.tsx';
+import { TokenSection } from './token-section.tsx';
+
+/** Every component in its states, for those who work on the page; `npm run dev:web` serves it, no build has it. */
+function Components() {
+  useTypeface(true);
+  return (
+    <main className="components">
+      <header className="row">
+        <Mark size={28} />
+        <h1>Components</h1>
+      </header>
+      <DisplayChoice />
+      <TokenSection />
+      <ButtonSection />
+      <FieldSection />
+      <MessageSection />
+      <DataSection />
+      <AnswerSection />
+    </main>
+  );
+}
+
+const root = document.getElementById('page');
+followDisplay();
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <Speaking>
+        <Components />
+      </Speaking>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,61 @@
+import { useState } from 'react';
+import { DeploymentIcon } from '../src/chat/deployment-icon.tsx';
+import { Thoughts } from '../src/chat/thoughts.tsx';
+import { Waiting } from '../src/chat/waiting.tsx';
+import '../src/chat/thread.css';
+import '../src/chat/turns.css';
+import '../src/chat/picker.css';
+import '../src/operations/operations.css';
+import { PageHeader } from '../src/parts/page-header.tsx';
+import { Trouble } from '../src/parts/trouble.tsx';
+import { useQuestion } from '../src/parts/use-question.tsx';
+import type { Deployment } from '../src/service/deployments.ts';
+import { Sample, Section } from './section.tsx';
+
+const base = { description: '', inputAttachmentTypes: undefined } as Partial<Deployment>;
+const named = (id: string, name: string) => ({ ...base, id, name }) as Deployment;
+
+/** What says something by itself. */
+export function MessageSection() {
+  const { ask, dialog } = useQuestion();
+  const [answered, setAnswered] = useState('nothing yet');
+  const put = async (): Promise<void> => setAnswered((await ask('Delete “Journey”?', 'Delete')) ? 'yes' : 'no');
+  return (
+    <Section name="Messages">
+      <Sample name="The line above a page (the way to the conversations is there on narrow screens)">
+        <PageHeader openMenu={() => undefined}>
+          <span className="page-name">Usage</span>
+        </PageHeader>
+      </Sample>
+      <Sample name="A question before what cannot be undone">
+        <button type="button" className="button" onClick={() => void put()}>
+          Delete
+        </button>
+        <span className="soft">Answered: {answered}</span>
+        {dialog}
+      </Sample>
+      <Sample name="What went wrong">
+        <Trouble fault={{ status: 429, code: 'rate_limit_exceeded', message: 'Too many requests.', requestId: 'r-1' }} />
+        <Trouble fault={{ status: 0, code: 'connection_lost', message: '' }} />
+      </Sample>
+      <Sample name="Notes and verdicts">
+        <p className="note">A note in small type.</p>
+        <p className="operator-notice">What the operator has to say.</p>
+        <span className="verdict good">Good</span>
+        <span className="verdict doubtful">Doubtful</span>
+        <span className="verdict bad">Bad</span>
+      </Sample>
+      <Sample name="Waiting and thinking">
+        <Waiting replyId="reply" />
+        <Thoughts text="Two trains leave in the morning." />
+      </Sample>
+      <Sample name="Deployments without a picture">
+        {['demo', 'scripted', 'trips', 'mail', 'writer', 'weather'].map((id) => (
+          <DeploymentIcon key={id} deployment={named(id, id)} />
+        ))}
+        <DeploymentIcon deployment={named('demo', 'Demo')} size="tiny" />
+        <DeploymentIcon deployment={named('demo', 'Demo')} size="large" />
+      </Sample>
+    </Section>
+  );
+}

@@ -1,0 +1,80 @@
+import type { JsonObject } from '#base/json.ts';
+import { tryParseJson } from '#base/json.ts';
+import { SchemaForm } from '../forms/schema-form.tsx';
+import { CodeBlock } from '../markdown/code-block.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { useBuilderWords } from './builder-words.ts';
+import type { TriedTool } from './tool-trial.ts';
+import { useAmounts } from './use-amounts.ts';
+import { useTrial } from './use-trial.ts';
+import './tool-test.css';
+
+interface ToolTestProps {
+  /** Of the tool, for those who listen. */
+  readonly name: string;
+  /** Nothing around it names it. */
+  readonly isNameShown?: boolean;
+  /** JSON Schema of what it takes. */
+  readonly schema: object;
+  /** The server says that it changes nothing. */
+  readonly isReadOnly?: boolean;
+  readonly run: (args: JsonObject, signal: AbortSignal) => Promise<TriedTool>;
+}
+
+/** Runs one tool with what is filled in, and shows what a model would be told. */
+export function ToolTest({ name, isNameShown = false, schema, isReadOnly = false, run }: ToolTestProps) {
+  const words = useBuilderWords().trial;
+  const { isRunning, tried, fault, run: start, stop } = useTrial();
+  return (
+    <details className="tool-test">
+      <summary className="quiet-link">
+        <Icon name="pulse" />
+        {isNameShown ? words.testOf(name) : words.test}
+        {!isNameShown && <span className="heard-only">{name}</span>}
+      </summary>
+      <div className="tool-test-body">
+        {!isReadOnly && <p className="soft small">{words.hint}</p>}
+        <SchemaForm schema={schema} submitWord={words.run} onSubmit={(args) => start((signal) => run(args, signal))} />
+        {isRunning && (
+          <div className="row">
+            <span className="soft">{words.running}</span>
+            <button type="button" className="button slim" onClick={stop}>
+              {words.stop}
+            </button>
+          </div>
+        )}
+        <div role="status">{tried !== undefined && <Outcome tried={tried} />}</div>
+        <Trouble fault={fault} />
+        {tried !== undefined && tried.text !== '' && <Told text={tried.text} />}
+      </div>
+    </details>
+  );
+}
+
+function Outcome({ tried: { outcome, durationMs, attachments, reason } }: { readonly tried: TriedTool }) {
+  const { trial: words, live } = useBuilderWords();
+  const { time } = useAmounts();
+  const reasons: Readonly<Record<string, string>> = live.reasons;
+  const took = time(durationMs);
+  const said = { answered: words.answered(took), failed: words.failed(took), not_run: words.notRun, asks: words.asks };
+  const isKnown = reason !== undefined && Object.hasOwn(reasons, reason);
+  return (
+    <p className={outcome === 'answered' ? 'tool-outcome' : 'tool-outcome bad'}>
+      <Icon name={outcome === 'answered' ? 'check' : 'alert'} />
+      {isKnown ? reasons[reason] : said[outcome]} {attachments > 0 && words.files(attachments)}
+    </p>
+  );
+}
+
+function Told({ text }: { readonly text: string }) {
+  const words = useBuilderWords().trial;
+  const value = tryParseJson(text);
+  const isJson = typeof value === 'object' && value !== null;
+  return (
+    <>
+      <p className="overline">{words.told}</p>
+      <CodeBlock text={isJson ? JSON.stringify(value, null, 2) : text} language={isJson ? 'json' : ''} isWhole />
+    </>
+  );
+}
