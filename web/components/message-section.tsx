@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { DeploymentIcon } from '../src/chat/deployment-icon.tsx';
 import { Thoughts } from '../src/chat/thoughts.tsx';
-import { Waiting } from '../src/chat/waiting.tsx';
 import '../src/chat/thread.css';
 import '../src/chat/turns.css';
 import '../src/chat/picker.css';
@@ -46,7 +45,10 @@ export function MessageSection() {
         <span className="verdict bad">Bad</span>
       </Sample>
       <Sample name="Waiting and thinking">
-        <Waiting replyId="reply" />
+        <p className="waiting soft">
+          <span className="pulse" aria-hidden="true" />
+          Waiting for an answer
+        </p>
         <Thoughts text="Two trains leave in the morning." />
       </Sample>
       <Sample name="Deployments without a picture">
