@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
@@ -10,7 +12,6 @@ import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { StreamedReply } from '../http/streamed-reply.ts';
-import { conversationPrefix } from './conversation-prefix.ts';
 import { canonicalPrefix, errorDialectOf } from './error-dialect.ts';
 import { JsonMessage, MessageWriter } from './message-reply.ts';
 import { type ModelRoutesDeps, modelRoutes } from './model-routes.ts';
@@ -99,4 +100,11 @@ function toChatAsk({ request: { headers } }: RequestContext, { target, names, pa
   if (fault !== undefined && !capabilities.isNative) throw fault;
   const native: NativeRequest = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
   return { request: toChatRequest(parsed, { names, capabilities }), native, ignored };
+}
+
+/** The same text for all turns of one conversation of a user: what a prompt cache goes by. */
+function conversationPrefix(body: unknown, subject: string): string {
+  const { system, messages } = isJsonObject(body) ? body : {};
+  const [first] = Array.isArray(messages) ? messages : [];
+  return hash('sha256', JSON.stringify([subject, system, first]), 'base64url');
 }
