@@ -14,7 +14,7 @@ export class JsonFault extends Error {
 export interface JsonBounds {
   /** How deep arrays and objects may be nested. */
   readonly maxDepth: number;
-  /** How many values and items the whole may have, of which a text counts twice and a key six times: that is what they cost. */
+  /** How many values and items the whole may have. A string counts as 2, a key as 6, anything else as 1: that is what they cost. */
   readonly maxNodes: number;
   /** How long the text may be that is parsed in one go, an escape as `escapeChars`; absent: as long as can be. */
   readonly maxParsedChars?: number;
@@ -25,7 +25,7 @@ export interface JsonBounds {
 /** What can be parsed and looked through in a tenth of a second, more or less: nobody else is served meanwhile. */
 export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000, maxParsedChars: 32 * 1024 ** 2 };
 
-/** What an escape costs, in chars without. */
+/** An escape costs as much as so many plain chars. */
 export const escapeChars = 8;
 /** Escapes are counted in longer texts only. */
 export const manyChars = 4 * 1024 ** 2;
@@ -58,7 +58,7 @@ export interface CountedText {
  * what `toWhole` gives if the text is only a part.
  */
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, counted?: CountedText): unknown {
-  // As many nodes take as many chars.
+  // A text has no more nodes than chars, so a short one cannot break the bound.
   if (counted === undefined && text.length > bounds.maxNodes) requireFew(text, bounds);
   let value: unknown;
   try {
@@ -78,7 +78,7 @@ function countNodes(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + countNodes(each), 1);
 }
 
-/** In words; of a long text nothing, since to look for it takes many times as long as to parse. */
+/** The place in words; nothing for a long text, since to look for it takes many times as long as to parse. */
 function placeOfFault(text: string): string {
   if (text.length > mostSearchedChars) return '';
   const { line, column } = jsonFaultAt(text);

@@ -1,5 +1,5 @@
 const [quote, backslash] = [34, 92];
-/** Where what is looked for stands closer together than this, a look at every char takes less time than a search for each. */
+/** If matches are closer together than so many chars, a look at every char is faster than a search for each. */
 const denseChars = 8;
 
 /** Where the JSON string that goes on here is closed; the end of the text if it is not. */

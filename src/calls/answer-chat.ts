@@ -68,7 +68,7 @@ async function begin(
   let reservation: LimitReservation | undefined;
   try {
     reservation = await reserveLimits(prepared.target, asking);
-    if (admitted !== undefined) await admitted();
+    if (admitted !== undefined && !metered.isOver) await admitted();
   } catch (refused) {
     reservation?.settle?.(undefined);
     return metered.refuse(refused);

@@ -25,7 +25,7 @@ export interface Attempts<Item> {
   /** Its requests may be to blame for failures. */
   readonly caller: Pick<Caller, 'subject' | 'chain'>;
   readonly affinity?: string | undefined;
-  /** Whether Parley refused calls that the one who is asked made to answer: then no failure is a sign of its health. */
+  /** Whether Parley refused an inner call of the one who is asked: its failure is then no sign of its health. */
   readonly isExcused?: () => boolean;
   /** Whether the request can be sent again; absent: it always can. */
   readonly mayRepeat?: () => boolean;
@@ -58,6 +58,8 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   #attempt: AttemptRecord | undefined;
   #upstream: Upstream | undefined;
   #tries = 0;
+  /** When the upstream was asked. */
+  #askedAtMs = 0;
   /** Ids of the upstreams that failed, with the last failure. */
   #tried = noneTried;
   #fault: UpstreamFault | undefined;
@@ -124,7 +126,8 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
 
   #ask({ ask, record, notes }: Attempts<Item>, upstream: Upstream): Handle {
     notes?.tried();
-    const attempt = record.attempt(upstream.id, this.#deps.clock.nowMs());
+    this.#askedAtMs = this.#deps.clock.nowMs();
+    const attempt = record.attempt(upstream.id, this.#askedAtMs);
     this.#attempt = attempt;
     return ask(upstream, attempt, this);
   }
@@ -141,7 +144,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   #succeeded(): void {
     this.#attempts = undefined;
     this.#fault = undefined;
-    if (this.#upstream !== undefined) this.#deps.loadBalancer.succeeded(this.#upstream);
+    if (this.#upstream !== undefined) this.#deps.loadBalancer.succeeded(this.#upstream, this.#askedAtMs);
   }
 
   /** Remembers the fault of an upstream; further ones of the same call do not count again. */
@@ -182,12 +185,12 @@ function outcomeOf(thrown: unknown): AttemptOutcome {
 }
 
 function noneIsOpen({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
-  if (!deployment.upstreams.some(({ weight }) => weight > 0))
-    return notServed(`${deployment.id} has no upstream configured that may be asked.`);
+  const upstreams = deployment.upstreams.filter(({ weight }) => weight > 0);
+  if (upstreams.length === 0) return notServed(`${deployment.id} has no upstream configured that may be asked.`);
   const nowMs = clock.nowMs();
-  const retryAfterSeconds = loadBalancer.retryAfterSeconds(deployment.upstreams, nowMs);
+  const retryAfterSeconds = loadBalancer.retryAfterSeconds(upstreams, nowMs);
   const again = `try again in ${retryAfterSeconds} s`;
-  return loadBalancer.areRateLimited(deployment.upstreams, nowMs)
+  return loadBalancer.areRateLimited(upstreams, nowMs)
     ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited; ${again}.`, {
         retryAfterSeconds,
       })

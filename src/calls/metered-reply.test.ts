@@ -110,7 +110,8 @@ describe('the usage of a call with a per-request key', () => {
       yield last;
     }
     const told = await happenings(whole(), { leavesAtReport: true });
-    expect(told).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12']);
+    // At once: the record of the call is written as its caller leaves.
+    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'reported 12']);
   });
 
   it('is charged where the report of it fails, which its reader is told', async () => {

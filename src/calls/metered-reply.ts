@@ -40,6 +40,8 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   /** Whether it ended without a fault. */
   #isWhole = false;
   #isCancelled = false;
+  /** Whether what it used is charged. */
+  #isSettled = false;
 
   constructor({ target, totals, notes }: Metered, reply: BegunSink<Item>) {
     this.ignored = notes.ignored;
@@ -118,9 +120,8 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   cancel(): void {
     this.#isCancelled = true;
     this.#work.cancel();
-    if (this.#isOver) return;
+    if (!this.#isOver) this.#report()?.catch(() => undefined);
     this.#isOver = true;
-    this.#report()?.catch(() => undefined);
     this.#settle();
   }
 
@@ -152,7 +153,10 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     return chain === null || used === noUsage ? undefined : Promise.resolve(chain.report(used));
   }
 
+  /** Charges what was used, once. */
   #settle(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     const used = this.used();
     if (used === noUsage) return this.#reservation?.settle?.(undefined);
     const { call, deployment } = this.#target;

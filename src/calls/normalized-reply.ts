@@ -143,7 +143,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   #relay(frame: RawFrame, { usage, textBytes, isLast }: Native): void {
     this.hasBegun = true;
     this.#isRelayed = true;
-    this.#totals.begin();
+    this.#totals.markPartial();
     this.#totals.said(textBytes);
     this.#totals.note({ usage });
     this.#early.push(frame);

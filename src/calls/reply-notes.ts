@@ -1,7 +1,7 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
 
 /** What Parley says itself, what proxies ahead of Parley would act upon, and what the other side is told of its own callers. */
-const kept =
+const withheld =
   /^x-(?:request-id$|parley-|ratelimit-|upstream-|dial-application-|forwarded-|accel-|sendfile|lighttpd-|real-ip$|reproxy-)/;
 /** As many as anybody reads. */
 const mostIgnored = 1000;
@@ -14,7 +14,7 @@ export class ReplyNotes {
   #attempts = 0;
   #declared: Readonly<Record<string, string>> = {};
 
-  /** `asked` is the request as the caller sent it: of defaults that a deployment has nobody is told. */
+  /** `asked` is the request as the caller sent it: defaults of the deployment are not reported. */
   constructor(asked: object) {
     this.#asked = asked;
   }
@@ -28,7 +28,7 @@ export class ReplyNotes {
 
   /** Keeps what a program declares by `X-`. */
   declare(headers: ReplyHeaders): void {
-    const declared = Object.entries(headers).filter(([name]) => name.startsWith('x-') && !kept.test(name));
+    const declared = Object.entries(headers).filter(([name]) => name.startsWith('x-') && !withheld.test(name));
     this.#declared = Object.fromEntries(declared);
   }
 

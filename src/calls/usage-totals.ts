@@ -40,7 +40,7 @@ export class UsageTotals {
   }
 
   /** Until `complete`, what is reported may cover only the beginning of the reply. */
-  begin(): void {
+  markPartial(): void {
     this.#isPartial = true;
   }
 

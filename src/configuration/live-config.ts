@@ -3,7 +3,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { knownSecrets } from './known-secrets.ts';
 
-/** The directory in force; a reload puts a whole new one in its place. */
+/** The configuration in force; a reload puts a whole new one in its place. */
 export class LiveConfig {
   #current: ConfigSnapshot;
   #secrets: readonly Secret[];
@@ -28,8 +28,9 @@ export class LiveConfig {
 
   /** Replaces it for calls that come from now on; upstreams keep their health. Throws, changing nothing, if it cannot be built. */
   replace(configuration: Configuration): void {
+    const secrets = knownSecrets(configuration);
     this.#current = toSnapshot(configuration);
-    this.#secrets = knownSecrets(configuration);
+    this.#secrets = secrets;
     this.#heard();
   }
 }

@@ -68,7 +68,7 @@ const further = [
   ...['audio', 'logprobs', 'metadata', 'modalities', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
   ...['reasoning_effort', 'safety_identifier', 'service_tier', 'store', 'top_logprobs', 'verbosity', 'web_search_options'],
 ];
-/** Where null stands for absence; not sent on, since strict upstreams refuse it. Clients print what nobody set so. */
+/** Where null stands for absence; not sent on, since strict upstreams refuse it. Some SDKs send unset fields as null. */
 const nullable = {
   request: new Set([...known, ...further].filter((field) => field !== 'messages')),
   tool: new Set(['description', 'parameters', 'strict']),

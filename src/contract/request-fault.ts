@@ -43,7 +43,7 @@ function withShortLists(value: unknown): unknown {
 }
 
 /**
- * Refuses a key that differs from a known one by letter case only: what reads without regard to case would see what was not checked here.
+ * Refuses a key that differs from a known one by letter case only: a reader further on that ignores case would see an unchecked field.
  * Gives whether a field is null, which may stand for its absence.
  */
 export function refuseOtherCase(value: JsonObject, known: ReadonlySet<string>, at = ''): boolean {

@@ -107,7 +107,7 @@ function isNumbered(custom: unknown): boolean {
   });
 }
 
-/** What comes in a list without a number has its place for one: applications leave them out where they do not stream. */
+/** An item of a list without an index gets its position: applications leave them out if they do not stream. */
 function toNumbered(custom: JsonObject): JsonObject {
   const numbered = { ...custom };
   for (const name of numberedLists) {

@@ -30,13 +30,13 @@ export interface MeasuredCallDeps {
 }
 
 /** Begins to measure calls. */
-export function beginWith(tools: MeasuredCallDeps): Telemetry['begin'] {
-  return (start) => new MeasuredCall(tools, start);
+export function beginWith(deps: MeasuredCallDeps): Telemetry['begin'] {
+  return (start) => new MeasuredCall(deps, start);
 }
 
 /** The measures of one call while it runs: counters and references, no content. */
 export class MeasuredCall implements CallRecord {
-  readonly tools: MeasuredCallDeps;
+  readonly deps: MeasuredCallDeps;
   readonly start: CallStart;
   readonly place: TraceParent;
   /** The span above, if the caller named one. */
@@ -53,23 +53,23 @@ export class MeasuredCall implements CallRecord {
   #lastByteMs = 0;
   #hasEnded = false;
 
-  constructor(tools: MeasuredCallDeps, start: CallStart) {
-    const { ids, isSampled, hasSpans } = tools.traces;
-    this.tools = tools;
+  constructor(deps: MeasuredCallDeps, start: CallStart) {
+    const { ids, isSampled, hasSpans } = deps.traces;
+    this.deps = deps;
     this.start = start;
     const parent = start.traceparent === undefined ? undefined : parseTraceparent(start.traceparent);
     this.parent = parent;
     this.place = parent === undefined ? ids.root(isSampled) : hasSpans ? { ...parent, spanId: ids.spanId() } : parent;
     const tracestate = parent === undefined ? undefined : boundTracestate(start.tracestate);
     this.trace = { traceparent: toTraceparent(this.place), tracestate };
-    this.series = tools.series.others[start.operation];
+    this.series = deps.series.others[start.operation];
     this.series.inFlightCalls += 1;
   }
 
   deployment(id: string): void {
     this.deploymentId = id.length > longestId ? id.slice(0, longestId) : id;
     this.series.inFlightCalls -= 1;
-    this.series = this.tools.series.call(id, this.start.operation);
+    this.series = this.deps.series.call(id, this.start.operation);
     this.series.inFlightCalls += 1;
   }
 
@@ -100,15 +100,15 @@ export class MeasuredCall implements CallRecord {
     series.inFlightCalls -= 1;
     const isGood = end.outcome === 'ok' && end.error === undefined;
     (isGood ? series.ok : series.endedBadly(end.outcome, end.error?.code)).record(seconds);
-    if (start.route !== undefined) this.tools.series.http.of('POST', start.route, end.status).record(seconds);
+    if (start.route !== undefined) this.deps.series.http.of('POST', start.route, end.status).record(seconds);
     if (end.promptTokens > 0) series.inputTokens.record(end.promptTokens);
     if (end.completionTokens > 0) series.outputTokens.record(end.completionTokens);
     if (firstByteMs !== undefined) {
       series.openStreams -= 1;
       if (end.completionTokens > 1) series.outputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
     }
-    for (const listener of this.tools.listeners) listener.callEnded(this, end);
-    if (end.error !== undefined && end.error.status >= 500) this.tools.noteFailure?.(this, end);
+    for (const listener of this.deps.listeners) listener.callEnded(this, end);
+    if (end.error !== undefined && end.error.status >= 500) this.deps.noteFailure?.(this, end);
   }
 }
 
@@ -125,7 +125,7 @@ export class MeasuredAttempt implements AttemptRecord {
   readonly #call: MeasuredCall;
 
   constructor(call: MeasuredCall, upstreamId: string, startedMs: number) {
-    const { series, traces } = call.tools;
+    const { series, traces } = call.deps;
     this.#call = call;
     this.upstreamId = upstreamId;
     this.startedMs = startedMs;

@@ -74,7 +74,7 @@ function firstOf(list: unknown): JsonObject | undefined {
 
 /**
  * The fault that an event means, or a reply with status 200, in whichever dialect; undefined if it tells of no error. Some
- * upstreams send `choices` beside an error; words without any of a reply beside them are one.
+ * upstreams send `choices` beside an error; a message without choices counts as an error.
  */
 export function faultIn(value: JsonObject): UpstreamFault | undefined {
   const { object, type, error, choices, candidates } = value;

@@ -10,7 +10,7 @@ const maxRefusalBytes = 64 * 1024;
 /** How long the rest of a reply may take after its end mark, so that its connection can serve again. */
 const restMs = 500;
 
-/** How the replies of one dialect are read. All of it throws UpstreamFault. */
+/** How the replies of one dialect are read. What cannot be read is thrown as an UpstreamFault. */
 export interface ReplyDialect<Item = RawFrame> {
   /** Reads the events of one reply with these header fields; absent if there are no streamed replies. */
   readEvents?(headers: ReplyHeaders): EventReader<Item>;

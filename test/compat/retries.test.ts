@@ -189,6 +189,16 @@ describe('several upstreams', () => {
     expect([first.requests.length, second.requests.length]).toEqual([5, 3]);
   });
 
+  it('that are rate limited make a 429, whatever stands beside them that is not asked', async () => {
+    const limited = await upstreamThat(refusal(429, { 'retry-after': '40' }));
+    const drained = await upstreamThat(fine);
+    const service = await serviceOf([{ endpoint: limited.endpoint }, { endpoint: drained.endpoint, weight: 0 }]);
+    await service.chat('m', { messages: hello });
+    const { status, headers } = await service.chat('m', { messages: hello });
+    expect([status, Number(headers['retry-after']) > 30]).toEqual([429, true]);
+    expect(drained.requests).toEqual([]);
+  });
+
   it('that are all rate limited make a 429, with the time of the first to come back', async () => {
     const [first, second] = [
       await upstreamThat(refusal(429, { 'retry-after': '90' })),

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -53,6 +53,15 @@ describe('the words of an upstream', () => {
 });
 
 describe('the status of an upstream', () => {
+  it('413 leaves the connection open: the request has come whole', async () => {
+    upstream.script(refusal(413, {}, told));
+    const body = JSON.stringify({ messages: hello });
+    const answer = await fetch(`${service.url}${chatPath('m')}`, { method: 'POST', headers: withKey(), body });
+    await answer.arrayBuffer();
+    expect([answer.status, answer.headers.get('connection')]).toEqual([413, 'keep-alive']);
+    service.forgetFailures();
+  });
+
   it.each([
     [400, 400, { type: 'invalid_request_error', message: 'upstream says 400', ...told }],
     [404, 404, { type: 'not_found_error', message: 'upstream says 404', ...told }],

@@ -67,6 +67,22 @@ describe.each(clientKinds)('a packed reply, read by %s', (_name, Client) => {
     expect([heard.fault?.kind, heard.calls.at(-1)]).toEqual(['malformed', 'fail']);
   });
 
+  it.each([
+    ['whose connection breaks', 'closed', (response: ServerResponse) => response.destroy()],
+    ['that stands still', 'idle_timeout', () => undefined],
+  ])('%s is a fault, with what came before it', async (_what, kind, goOn) => {
+    await using servers = new Servers();
+    const url = await serve(servers, (response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).write(gzipSync('one', { finishFlush: 2 }));
+      setTimeout(() => goOn(response), 20);
+    });
+    const heard = new Recording();
+    const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 300 };
+    newClient().send({ ...toPost(url, ''), timeouts }, heard);
+    const { fault, body, calls } = await heard.settled;
+    expect([fault?.kind, body, calls.at(-1)]).toEqual([kind, 'one', 'fail']);
+  });
+
   it('that unpacks to much more waits for its reader', async () => {
     await using servers = new Servers();
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024));

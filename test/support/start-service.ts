@@ -122,7 +122,7 @@ export async function startService(configuration: object, options: ServiceOption
     reload: (next) => snapshot.replace(toConfiguration(next)),
     forgetFailures() {
       for (const { upstreams } of snapshot.current().deployments.values())
-        for (const each of upstreams) loadBalancer.succeeded(each);
+        for (const each of upstreams) loadBalancer.succeeded(each, Number.POSITIVE_INFINITY);
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -7,7 +7,7 @@ export type ReplyHeaders = Readonly<Record<string, string>>;
 export interface HttpTimeouts {
   /** Milliseconds until the connection (TLS included) stands. */
   readonly connectMs: number;
-  /** Milliseconds from the request being sent to the reply's head. */
+  /** Milliseconds from the request being sent, or from its reader standing still, to the first byte of the reply's content. */
   readonly firstByteMs: number;
   /** Milliseconds between two reads of the body; the time the exchange is paused does not count. */
   readonly idleMs: number;

@@ -117,18 +117,13 @@ export class LeanExchange implements Exchange, Swept {
 
   fail(fault: HttpFault): void {
     if (this.stage === 'over') return;
-    this.cancel();
+    this.#drop();
     this.listener.fail(fault);
   }
 
   cancel(): void {
     this.#unpacker?.cancel();
-    if (this.stage === 'over') return;
-    const carrier = this.#carrier;
-    this.over();
-    carrier?.destroy();
-    this.requestHead = '';
-    this.body = noBody;
+    if (this.stage !== 'over') this.#drop();
   }
 
   pause(): void {
@@ -173,6 +168,15 @@ export class LeanExchange implements Exchange, Swept {
     }
     this.#leftMs -= elapsedMs;
     if (this.#leftMs <= 0) this.fail(this.#timeoutFault());
+  }
+
+  /** Closes the connection and forgets the request. */
+  #drop(): void {
+    const carrier = this.#carrier;
+    this.over();
+    carrier?.destroy();
+    this.requestHead = '';
+    this.body = noBody;
   }
 
   #unpack(): void {

@@ -2,7 +2,7 @@ import { hopByHop } from '#base/http/hop-by-hop.ts';
 import type { CallOrigin } from '../call.ts';
 
 /** What stands for the caller, frames the message, or is said anew by Parley. */
-const kept: ReadonlySet<string> = new Set([
+const withheld: ReadonlySet<string> = new Set([
   'host',
   'content-length',
   'content-type',
@@ -21,7 +21,7 @@ const kept: ReadonlySet<string> = new Set([
   'x-dial-deployment-id',
   'x-dial-override-name',
 ]);
-const keptFamilies = ['x-forwarded-', 'x-upstream-', 'x-dial-application-', 'x-parley-'];
+const withheldFamilies = ['x-forwarded-', 'x-upstream-', 'x-dial-application-', 'x-parley-'];
 
 /** What of a caller's request goes on to a program that answers it. */
 export interface HandedOn {
@@ -52,7 +52,7 @@ export function credentialsIn({ rawHeaders }: CallOrigin): string | undefined {
 }
 
 function isKept(name: string): boolean {
-  return kept.has(name) || keptFamilies.some((family) => name.startsWith(family));
+  return withheld.has(name) || withheldFamilies.some((family) => name.startsWith(family));
 }
 
 /** Names in lower case; fields that come again are joined (RFC 9110, 5.3). */

@@ -97,11 +97,21 @@ describe('LoadBalancer', () => {
     expect(asked(7_000)).toBeUndefined();
     loadBalancer.left(one, call);
     expect([asked(7_000), asked(7_000)]).toEqual(['a', undefined]);
-    loadBalancer.succeeded(one);
+    loadBalancer.succeeded(one, 7_000);
     expect([asked(7_000), asked(7_000)]).toEqual(['a', 'a']);
     const unreached = upstream('c');
     for (const caller of ['ada', undefined, 'bob']) loadBalancer.failed(unreached, { nowMs: 0, caller });
     expect(loadBalancer.pick([unreached], { tried: none, nowMs: 10, call })).toBeUndefined();
+  });
+
+  it('keeps to a rate limit that calls asked before it were answered after', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a');
+    loadBalancer.rateLimited(only, limited(40), 1_000);
+    loadBalancer.succeeded(only, 999);
+    expect(loadBalancer.state(only, 1_001)).toMatchObject({ off: true, reason: 'rate_limited' });
+    loadBalancer.succeeded(only, 1_001);
+    expect(loadBalancer.state(only, 1_002).off).toBe(false);
   });
 
   it('asks an upstream again after 60 s, however long it would be left alone', () => {
@@ -131,7 +141,7 @@ describe('LoadBalancer', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     loadBalancer.failed(only, at(0));
-    loadBalancer.succeeded(only);
+    loadBalancer.succeeded(only, 0);
     loadBalancer.failed(only, at(0));
     expect(loadBalancer.pick([only], { tried: none, nowMs: 0 })).toBe(only);
     expect(loadBalancer.state(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });

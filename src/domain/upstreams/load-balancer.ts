@@ -25,6 +25,8 @@ interface Health {
   /** Not asked before this time. */
   offUntilMs: number;
   reason: 'rate_limited' | 'failing' | undefined;
+  /** When it was rate limited last. */
+  limitedAtMs: number;
   failuresInARow: number;
   /** Of the last answer, if it was a refusal of ours. */
   refusedStatus: number | undefined;
@@ -63,7 +65,7 @@ export interface Failing {
   readonly caller: string | undefined;
 }
 
-/** The same with how it came to it. */
+/** The state of an upstream, with how it came to it. */
 export interface BackOff extends UpstreamState {
   readonly failuresInARow: number;
   /** The status of a refusal that is not the caller's fault (401, 402, 403, 429), if that is what came last. */
@@ -104,9 +106,10 @@ export class LoadBalancer {
     return affinity === undefined ? this.#choose(equals, nowMs) : nearest(equals, affinity);
   }
 
-  succeeded(upstream: Upstream): void {
+  /** A call that was asked then is answered. That tells nothing of a rate limit that was met later. */
+  succeeded(upstream: Upstream, askedAtMs: number): void {
     const health = this.#health.get(upstream.revision);
-    if (health === undefined) return;
+    if (health === undefined || (health.reason === 'rate_limited' && health.limitedAtMs > askedAtMs)) return;
     health.probe = undefined;
     health.askedAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
@@ -126,6 +129,7 @@ export class LoadBalancer {
     const health = this.#of(upstream, nowMs);
     health.offUntilMs = Math.max(health.offUntilMs, nowMs + waitSecondsOf(fault, rateLimitedSeconds) * 1000);
     health.reason = 'rate_limited';
+    health.limitedAtMs = nowMs;
     health.refusedStatus = 429;
   }
 
@@ -241,6 +245,7 @@ const unharmed: Readonly<Health> = {
   touchedAtMs: 0,
   offUntilMs: 0,
   reason: undefined,
+  limitedAtMs: Number.NEGATIVE_INFINITY,
   failuresInARow: 0,
   refusedStatus: undefined,
   blamed: undefined,

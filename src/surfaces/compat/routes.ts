@@ -127,7 +127,7 @@ async function serveEmbeddings(deps: CompatDeps, context: RequestContext, asked:
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
 }
 
-/** The body of a request whose path names the deployment is not read before the caller may use that. */
+/** The body of a request whose path names the deployment is not parsed before the caller may use that. */
 async function authorize(
   { handler, calls }: CompatDeps,
   context: RequestContext,

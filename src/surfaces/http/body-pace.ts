@@ -15,7 +15,7 @@ interface Coming {
 }
 
 /**
- * Ends requests whose bodies do not come on: a large one on a slow link may take hours, a trickle does not hold a connection.
+ * Ends requests whose body stalls: a large one on a slow link may take hours, a trickle does not hold a connection.
  * What has come and is not taken yet is no fault of the caller's. They are answered 408, as slow heads are.
  */
 export function paceBodies(server: Server, { windowMs, minBytes } = usualPace): void {

@@ -33,6 +33,17 @@ test('a body that does not come is waited for until the signal says stop', async
   await expect(reading).rejects.toThrow('stopping');
 });
 
+test('a body is not waited for if the signal said stop before, or the caller had left', async () => {
+  const stopped = serving(`${head}{`, async (request) => readBody(request, 1000, () => AbortSignal.abort(new Error('stopped'))));
+  await expect(stopped).rejects.toThrow('stopped');
+  const left = serving(`${head}{`, async (request) => {
+    request.destroy();
+    await once(request, 'close');
+    return readBody(request, 1000);
+  });
+  await expect(left).rejects.toThrow('broke off');
+});
+
 test('a reader that does not take an answer is not waited for without a bound', async () => {
   const waited = await serving('GET / HTTP/1.1\r\nhost: x\r\n\r\n', async (_request, response) => {
     sendJson(response, 200, 'x'.repeat(50_000_000));

@@ -34,7 +34,7 @@ export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
 
 /**
  * The key or token a request carries (docs/wire.md, Credentials). Throws `missing_credentials`, or `ambiguous_credentials` if two differ.
- * `x-api-key` counts only if it is taken. Fields that come twice are looked at one by one: of these `headers` drops or joins.
+ * `x-api-key` counts only if it is taken. Fields that come twice are looked at one by one, because `headers` drops or joins duplicates.
  */
 export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, takesXApiKey = false): string {
   const { headers, rawHeaders } = request;
@@ -117,6 +117,9 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal?: ()
 
 function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // Of what has happened already no event tells.
+    if (signal?.aborted === true) return reject(signal.reason);
+    if (request.destroyed && !request.complete) return reject(brokenOff());
     const pieces: Buffer[] = [];
     let bytes = 0;
     // The request lives as long as its answer: the listeners are removed, so that they do not keep the body.
@@ -137,11 +140,15 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     };
     const fail = (): void => {
       finish();
-      reject(signal?.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));
+      reject(signal?.reason ?? brokenOff());
     };
     request.on('data', take).on('end', end).on('close', fail);
     signal?.addEventListener('abort', fail);
   });
+}
+
+function brokenOff(): ParleyError {
+  return new ParleyError('invalid_request', 'The body broke off before its end.');
 }
 
 /** Joins the pieces and frees their memory at once, before the garbage collector would. */

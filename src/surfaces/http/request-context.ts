@@ -51,7 +51,7 @@ export class RequestContext {
   /** The reply under way, or the one that was sent. */
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
   #following: { readonly answer: Answer; readonly reply: Failing } | undefined;
-  /** The route's own work, the response, and a reply that the work leaves behind. */
+  /** Parts that are not over: the route's own work and the response; `follow` adds the reply. */
   #unfinished = 2;
   #isPaused = false;
 
@@ -158,7 +158,7 @@ export class RequestContext {
     const headers: Record<string, string> = { ...usual, ...this.errorDialect.toOwnHeaders?.(usual, this.clock.epochMs()) };
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
     const bytes = toLatin1(JSON.stringify(this.errorDialect.toErrorBody(error, this.id)));
-    if (error.status === 413) this.#sendBeforeBodyEnds(error.status, bytes, headers);
+    if (error.status === 413 && !this.request.complete) this.#sendBeforeBodyEnds(error.status, bytes, headers);
     else sendJson(response, error.status, bytes, headers);
   }
 

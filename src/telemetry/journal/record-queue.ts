@@ -10,17 +10,17 @@ export interface RecordQueueOptions {
 const mostInBatch = 1000;
 
 /** Records of one kind on their way into a store that may be away. */
-export class RecordQueue<Record> {
-  readonly #append: (records: readonly Record[]) => Promise<void>;
+export class RecordQueue<Item> {
+  readonly #append: (records: readonly Item[]) => Promise<void>;
   readonly #options: RecordQueueOptions;
-  #waiting: Record[] = [];
+  #waiting: Item[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   /** Of the outage that is now. */
   #lost = 0;
   #isOut = false;
 
-  constructor(append: (records: readonly Record[]) => Promise<void>, options: RecordQueueOptions) {
+  constructor(append: (records: readonly Item[]) => Promise<void>, options: RecordQueueOptions) {
     this.#append = append;
     this.#options = options;
   }
@@ -32,7 +32,7 @@ export class RecordQueue<Record> {
       : `${this.#lost} ${this.#options.what} are lost: the store takes none, and no more can wait`;
   }
 
-  add(record: Record): void {
+  add(record: Item): void {
     const { maxWaiting } = this.#options;
     if (this.#waiting.length >= maxWaiting) {
       this.#lost += 1;
@@ -63,8 +63,8 @@ export class RecordQueue<Record> {
   }
 
   /**
-   * Writes what waits now; what comes meanwhile waits for the next time, or each write would be of the few that came during
-   * the last. A batch that cannot be written waits as well; to write it twice does no harm.
+   * Writes what waits now; what comes meanwhile waits for the next time, otherwise each write would
+   * be tiny. A batch that cannot be written waits as well; to write it twice does no harm.
    */
   async #writeAll(): Promise<void> {
     try {
@@ -73,14 +73,14 @@ export class RecordQueue<Record> {
         await this.#append(batch);
         this.#waiting = this.#waiting.slice(batch.length);
         left -= batch.length;
-        this.#isWritten();
+        this.#noteWritten();
       }
     } catch (thrown) {
-      this.#isRefused(thrown);
+      this.#noteOutage(thrown);
     }
   }
 
-  #isWritten(): void {
+  #noteWritten(): void {
     const { note, what } = this.#options;
     if (this.#isOut) note(`${what} are written again; ${this.#lost} were lost`);
     this.#isOut = false;
@@ -88,7 +88,7 @@ export class RecordQueue<Record> {
   }
 
   /** Reported once per outage. */
-  #isRefused(thrown: unknown): void {
+  #noteOutage(thrown: unknown): void {
     const { maxWaiting, noteFault, what } = this.#options;
     if (!this.#isOut) noteFault(`${what} cannot be written; up to ${maxWaiting} wait for the store`, thrown);
     this.#isOut = true;
