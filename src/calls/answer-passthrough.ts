@@ -76,7 +76,7 @@ class CountedReply implements Sink<PassedFrame> {
   }
 
   frame(frame: PassedFrame): void {
-    if (!this.hasBegun && frame.kind !== 'json') this.#totals.begin();
+    if (!this.hasBegun && frame.kind !== 'json') this.#totals.markPartial();
     this.hasBegun = true;
     const usage = frame.usage && toUsage(frame.usage);
     if (usage !== undefined) this.#totals.note({ usage });
