@@ -24,8 +24,9 @@ interface Written {
  */
 export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBounds): unknown {
   if (!isUtf8(bytes)) throw new JsonFault('it is not valid UTF-8');
+  if (bytes.length < largeBytes) return parseJson(bytes.toString(), bounds);
   const withControls = hasControls(bytes);
-  if (bytes.length < largeBytes || (withControls && bytes.length <= manyChars)) return parseJson(bytes.toString(), bounds);
+  if (withControls && bytes.length <= manyChars) return parseJson(bytes.toString(), bounds);
   const outline = new JsonOutline(bytes, bounds, withControls);
   const rest = outline.isMostlyCut ? fromLatin1(outline.rest) : outline.isAscii ? outline.text : bytes.toString();
   freeBytes(bytes);

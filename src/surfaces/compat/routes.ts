@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { type AskedVersion, checkApiVersion, missingApiVersion } from '#contract/api-version.ts';
-import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
+import { parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import type { Calls, Target } from '#domain/call.ts';
@@ -12,7 +12,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler, RouteFacts } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
+import { StreamedReply } from '../http/streamed-reply.ts';
 import { compatEvents, EventsWithChoices } from './compat-events.ts';
 import { azureErrorDialect } from './error-dialect.ts';
 import { JsonReply } from './json-reply.ts';
@@ -115,8 +115,12 @@ async function serve(deps: CompatDeps, context: RequestContext, asked: Asked): P
 async function serveChat(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
   const { target, body } = await authorize(deps, context, { ...asked, use: 'chat' });
   const request = parseChatRequest(body);
-  const writer = request.stream === true ? toEventWriter(request, asked) : undefined;
-  const reply = writer === undefined ? new JsonReply(context) : new StreamedReply(context, writer);
+  const { stream, stream_options: options } = request;
+  const takesBareChunks = !asked.isOpenAi || (isJsonObject(options) && options.include_usage === true);
+  const reply =
+    stream === true
+      ? new StreamedReply(context, takesBareChunks ? compatEvents : new EventsWithChoices())
+      : new JsonReply(context);
   context.follow(deps.calls.answer(target, { request }, reply), reply);
 }
 
@@ -147,9 +151,4 @@ async function authorize(
 function checkVersion({ version, needsVersion }: Asked): void {
   if (version !== undefined) checkApiVersion(version);
   else if (needsVersion) throw missingApiVersion();
-}
-
-function toEventWriter({ stream_options: options }: ChatRequest, { isOpenAi }: Asked): EventWriter {
-  const takesBareChunks = !isOpenAi || (isJsonObject(options) && options.include_usage === true);
-  return takesBareChunks ? compatEvents : new EventsWithChoices();
 }
