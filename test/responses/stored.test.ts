@@ -127,6 +127,31 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     expect(JSON.stringify(await client().responses.inputItems.list(second.id))).not.toContain('parley:state');
   });
 
+  it('lists what it was made of with what every item has, whatever its caller left out', async () => {
+    const picture = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' };
+    const input = [
+      { role: 'user', content: [{ type: 'input_text', text: 'Look.' }, picture] },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'I see.' }] },
+      { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: [picture] },
+    ];
+    const { id } = await client().responses.create({ model: 'gpt', input: input as never });
+    const conversation = await client().conversations.create({ items: input as never });
+    const pages = [
+      await client().responses.inputItems.list(id, { order: 'asc' }),
+      await client().conversations.items.list(conversation.id, { order: 'asc' }),
+    ];
+    const shown = { ...picture, detail: 'auto' };
+    for (const { data } of pages) {
+      expect(data).toMatchObject([
+        { content: [{ type: 'input_text' }, shown], status: 'completed' },
+        { content: [{ type: 'output_text', text: 'I see.', annotations: [] }], status: 'completed' },
+        { type: 'function_call', status: 'completed' },
+        { type: 'function_call_output', output: [shown], status: 'completed' },
+      ]);
+    }
+  });
+
   it('is refused to page in ways that mean nothing', async () => {
     const made = await client().responses.create({ model: 'gpt', input: 'hello' });
     const list = (query: object) => client().responses.inputItems.list(made.id, query as never);

@@ -65,6 +65,17 @@ describe('the surface', () => {
     }
   });
 
+  it('says of a choice among tools how free it is, if its caller does not', async () => {
+    const f = { type: 'function', name: 'f' };
+    const choiceOf = async (given: object): Promise<unknown> => {
+      upstream.script(eventsReply(...plainReply('Hi')));
+      const tool_choice = { type: 'allowed_tools', tools: [f], ...given };
+      return responseOf(await post(service, { model: 'm', input: 'Hi', tools: [f], tool_choice })).tool_choice;
+    };
+    expect(await choiceOf({})).toEqual({ type: 'allowed_tools', mode: 'auto', tools: [f] });
+    expect(await choiceOf({ mode: 'required' })).toEqual({ type: 'allowed_tools', mode: 'required', tools: [f] });
+  });
+
   it('counts the tokens of an input', async () => {
     const counted = await clientOf(service).responses.inputTokens.count({ model: 'm', input: 'x'.repeat(400) });
     expect(counted).toMatchObject({ object: 'response.input_tokens', input_tokens: 100 });

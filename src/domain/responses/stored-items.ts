@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { StoredResponse } from './response-store.ts';
+import { toWholeInputItem } from './whole-item.ts';
 
 /** How ids of items begin, by type, as clients of the API know them. */
 const prefixes: Readonly<Record<string, string>> = {
@@ -65,7 +66,7 @@ function toParts({ role, content }: JsonObject): unknown {
 
 /** An item as its user is shown it. */
 export function toShownItem(item: JsonObject, include: ReadonlySet<string>): JsonObject {
-  if (item.type !== 'reasoning' || include.has(sealedReasoning)) return item;
+  if (item.type !== 'reasoning' || include.has(sealedReasoning)) return toWholeInputItem(item);
   const { encrypted_content: _sealed, ...shown } = item;
   return shown;
 }

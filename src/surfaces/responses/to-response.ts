@@ -46,7 +46,7 @@ export function toResponse({ id, createdAtSeconds, request, model, ...facts }: R
     presence_penalty: request.presence_penalty ?? 0,
     frequency_penalty: request.frequency_penalty ?? 0,
     text: { format: toFormat(text?.format), ...(text?.verbosity !== undefined && { verbosity: text.verbosity }) },
-    tool_choice: request.tool_choice ?? 'auto',
+    tool_choice: toShownChoice(request.tool_choice),
     tools: tools.map(toShownTool),
     top_logprobs: request.top_logprobs ?? 0,
     truncation: request.truncation ?? 'disabled',
@@ -62,6 +62,11 @@ function toFormat(format: Format): JsonObject {
   if (format === undefined) return { type: 'text' };
   if (format.type !== 'json_schema') return { type: format.type };
   return { description: null, strict: false, ...format };
+}
+
+/** A choice among tools that says no more leaves it to the model. */
+function toShownChoice(choice: ResponsesRequest['tool_choice'] = 'auto'): ResponseObject['tool_choice'] {
+  return typeof choice === 'object' && choice.type === 'allowed_tools' ? { mode: 'auto', ...choice } : choice;
 }
 
 /** A tool as it was offered, without what lets somebody into a server. */
