@@ -8,7 +8,7 @@ import { ModelEntry } from './deployments.ts';
 import { entriesOf, objectsOf } from './entries.ts';
 import type { Fault, Path } from './fault.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
-import { defaultProtocol, traitsOf } from './protocols.ts';
+import { defaultProtocol, modelProtocols, protocols, traitsOf } from './protocols.ts';
 import { childOf, readSchema } from './schema-node.ts';
 import { readUpstreamKey } from './upstream-key.ts';
 import { isHeaderName } from './values.ts';
@@ -90,10 +90,10 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
   }
 }
 
-/** Only OpenAI has two. */
 function* apiFaults(protocol: unknown, { api = 'chat' }: JsonObject): Iterable<Fault> {
-  if (api !== 'chat' && protocol !== 'openai' && protocol !== 'azure')
-    yield { path: ['api'], message: `is for the protocols openai and azure; ${protocol} has one API` };
+  if (api === 'chat' || traitsOf(protocol).hasSeveralApis) return;
+  const others = modelProtocols.filter((name) => protocols[name].hasSeveralApis).join(' and ');
+  yield { path: ['api'], message: `is for the protocols ${others}; ${protocol} has one API` };
 }
 
 /** Of the adapter that a model is served by. */

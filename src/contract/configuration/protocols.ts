@@ -27,6 +27,10 @@ export interface ProtocolTraits {
   readonly takesFormatWithTools: (served: Served) => boolean;
   /** Whether their replies record in their state the controls that they offer. */
   readonly keepsControls: boolean;
+  /** Whose signed thoughts their models take back; absent: those of the protocol alone. */
+  readonly thoughtsOf?: 'claude' | 'gemini';
+  /** Whether an upstream may say which of several APIs it serves. */
+  readonly hasSeveralApis: boolean;
   /** Whether they are programs that may call other deployments, with a key that is made for the request: a refusal that they report can be Parley's own. */
   readonly callsDeployments: boolean;
   /** Whether they are called at the endpoint of the model, and told of their own endpoint and key in `X-UPSTREAM-…`. */
@@ -48,25 +52,34 @@ const plain: ProtocolTraits = {
   hasJsonMode: true,
   takesFormatWithTools: () => true,
   keepsControls: false,
+  hasSeveralApis: false,
   callsDeployments: false,
   isCalledByModel: false,
   speaksForItself: false,
 };
 
 const ofModels = {
-  openai: { ...plain, needsEndpoint: true },
-  azure: { ...plain, needsEndpoint: true, needsApiVersion: true },
+  openai: { ...plain, needsEndpoint: true, hasSeveralApis: true },
+  azure: { ...plain, needsEndpoint: true, needsApiVersion: true, hasSeveralApis: true },
   anthropic: { ...plain, needsEndpoint: true, speaksMessages: () => true, takesThinking: true },
   bedrock: {
     ...plain,
     otherKey: 'signing',
     takesCacheMarks: true,
     takesThinking: true,
+    thoughtsOf: 'claude',
     hasJsonMode: false,
     takesFormatWithTools: () => false,
   },
-  vertex: { ...plain, otherKey: 'account', speaksMessages: isClaude, takesThinking: true, takesFormatWithTools: isClaude },
-  gemini: { ...plain, needsKey: true, takesThinking: true, takesFormatWithTools: () => false },
+  vertex: {
+    ...plain,
+    otherKey: 'account',
+    speaksMessages: isClaude,
+    takesThinking: true,
+    thoughtsOf: 'gemini',
+    takesFormatWithTools: isClaude,
+  },
+  gemini: { ...plain, needsKey: true, takesThinking: true, thoughtsOf: 'gemini', takesFormatWithTools: () => false },
   mistral: { ...plain, needsKey: true, takesFormatWithTools: () => false },
   dial: { ...plain, callsDeployments: true, isCalledByModel: true },
   demo: { ...plain, keepsControls: true, vocabulary: 'o200k_base' },

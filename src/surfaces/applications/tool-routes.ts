@@ -13,8 +13,7 @@ import { ToolFault } from '#domain/tools/tool.ts';
 import type { ToolTrial, TriedTool } from '#domain/tools/tool-trial.ts';
 import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
-import { readJsonBody } from '../http/read-json-body.ts';
-import { readCredentials, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { readToolsetRequest } from './read-toolset-request.ts';
 

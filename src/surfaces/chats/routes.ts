@@ -11,8 +11,7 @@ import { preconditionFailed, type WriteCondition } from '#domain/files/write-con
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
-import { readJsonBody } from '../http/read-json-body.ts';
-import { readCredentials, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { toChatChange, toShownChat, toShownHead } from './chat-change.ts';
 import { type Query, readLimit, readListQuery, readSince, readWords, toToken } from './chat-query.ts';

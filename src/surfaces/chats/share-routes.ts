@@ -15,8 +15,7 @@ import type { StoredResources } from '#domain/files/stored-resources.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { sendFile } from '../http/read-file.ts';
-import { readJsonBody } from '../http/read-json-body.ts';
-import { refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { type ChatRoutesDeps, notThere, placeOf, subjectOf } from './routes.ts';
 

@@ -81,10 +81,7 @@ function kindsOf({ upstreams, kind, quickApp }: Deployment): string[] {
 function kindOf(upstream: Upstream): string {
   if (speaksMessages(upstream)) return 'claude';
   if (speaksResponses(upstream)) return 'responses';
-  const { protocol } = upstream;
-  if (protocol === 'vertex' || protocol === 'gemini') return 'gemini';
-  if (protocol === 'bedrock' && protocols.bedrock.takesThinking) return 'claude';
-  return protocol;
+  return protocols[upstream.protocol].thoughtsOf ?? upstream.protocol;
 }
 
 function invalidSealed(at: string, claim: string): ParleyError {
