@@ -116,7 +116,7 @@ describe('every operation', () => {
 
   it('stands for a route, and every route has one', () => {
     const isRefusal = /^GET \S+\/v1\/responses$|^GET \/v1\/responses$/;
-    const isOfPage = /^GET \/($|assets\/|brand\/|docs\/|[\w.-]+\.(html|js|svg|png|webmanifest)$)/;
+    const isOfPage = /^GET \/($|assets\/|brand\/|docs\/|[\w.-]+\.(html|js|svg|png|webmanifest|woff2)$)/;
     const toPattern = (route: string): string => route.replace(/:(\w+)(\([^)]*\))?/g, '{$1}');
     const routes = service.routes
       .filter((route) => !route.startsWith('HEAD ') && !isOfPage.test(route) && !isRefusal.test(route))
