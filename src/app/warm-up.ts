@@ -37,10 +37,13 @@ export async function warmUp(parts: Pick<ServiceDeps, 'clock' | 'embedder' | 'ht
     const stores = { ...parts.stores, limits: new MemoryLimitStore() };
     const deps = { clock: parts.clock, http: parts.http, embedder: parts.embedder, stores, caches: new Caches() };
     const { app } = composeService({ ...deps, snapshot: () => snapshot, telemetry: silentTelemetry });
-    const url = new URL('/v1/chat/completions', await app.listen({ host, port: 0 }));
-    await callOften(parts.http, { url, key });
-    app.server.closeAllConnections();
-    await app.close();
+    try {
+      const url = new URL('/v1/chat/completions', await app.listen({ host, port: 0 }));
+      await callOften(parts.http, { url, key });
+    } finally {
+      app.server.closeAllConnections();
+      await app.close();
+    }
   } catch {
     // The node serves all the same.
   } finally {

@@ -46,3 +46,19 @@ it('the calls that warm a node up are answered, and counted in none of its store
   expect(Object.fromEntries(statuses)).toEqual({ '/v1/chat/completions': Array.from({ length: 24 }, () => 200) });
   expect(reserved).toEqual([]);
 });
+
+it('nothing is left listening where a call fails', async () => {
+  const embedder = new LocalEmbedder();
+  const asked: URL[] = [];
+  const failing: HttpClient = {
+    send({ url }) {
+      asked.push(url);
+      throw new Error('no call is made');
+    },
+    close: () => undefined,
+  };
+  await warmUp({ clock: systemClock, http: failing, embedder, stores: toStores({}) });
+  await embedder.close();
+  expect(asked).toHaveLength(1);
+  await expect(fetch(asked[0] as URL)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+});

@@ -79,7 +79,7 @@ export class UsageCollector {
     return this.#items;
   }
 
-  /** `usage` is the sum, `statistics` the parts (contract: points read two ways). */
+  /** `usage` is the sum, `statistics` the parts (docs/wire.md, Usage). */
   totals(): { usage: Usage; statistics: Statistics } {
     return { usage: addUp(this.#items) as Usage, statistics: { usage_per_model: [...this.#items] } };
   }
