@@ -18,12 +18,18 @@ import { readChain } from './response-chain.ts';
 import { findStoredItems } from './response-items.ts';
 import { fromRow, readColumns, toRow, toRunningRow } from './response-rows.ts';
 import type { ResponseRow } from './response-schema.ts';
-import { ResponseStatements } from './response-statements.ts';
+import { ResponseStatements, syncedBehind } from './response-statements.ts';
 import { makeRoom, sweepResponses } from './response-sweep.ts';
-import { endRun } from './run-end.ts';
+import { endRun, isSyncedBehind } from './run-end.ts';
 import { SqlRunStore } from './run-store.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
+
+interface Adding {
+  readonly row: ResponseRow;
+  /** Whether somebody who does not wait for its answer was promised it: it is on the disk before it is answered. */
+  readonly isSyncedFirst: boolean;
+}
 
 interface Ending extends EndedResponse {
   readonly node: string;
@@ -35,14 +41,14 @@ export class SqlResponseStore implements ResponseStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
   readonly #statements = new ResponseStatements();
-  readonly #added: Batches<ResponseRow, undefined>;
+  readonly #added: Batches<Adding, undefined>;
   readonly #ended: Batches<Ending, boolean>;
 
   constructor(database: SqlDatabase, seal: Seal) {
     this.#database = database;
     this.#seal = seal;
     this.runs = new SqlRunStore(database, seal, this.#statements);
-    this.#added = new Batches((rows) => this.#insert(rows));
+    this.#added = new Batches((adding) => this.#insert(adding));
     this.#ended = new Batches((ending) => this.#end(ending));
   }
 
@@ -76,11 +82,11 @@ export class SqlResponseStore implements ResponseStore {
   }
 
   async begin(response: RunningResponse, run?: JsonObject): Promise<void> {
-    await this.#added.add(toRunningRow(this.#seal, response, run));
+    await this.#added.add({ row: toRunningRow(this.#seal, response, run), isSyncedFirst: response.isBackground });
   }
 
   async add(response: StoredResponse): Promise<void> {
-    await this.#added.add(toRow(this.#seal, response));
+    await this.#added.add({ row: toRow(this.#seal, response), isSyncedFirst: false });
   }
 
   end(ended: EndedResponse, node: string): Promise<boolean> {
@@ -125,23 +131,27 @@ export class SqlResponseStore implements ResponseStore {
   }
 
   /** Users in one order, so that two nodes that write for the same ones never wait for each other. */
-  async #insert(rows: readonly ResponseRow[]): Promise<readonly undefined[]> {
-    const [only, ...others] = rows;
-    if (only !== undefined && others.length === 0) {
-      await this.#database.run((kysely) => this.#statements.add.run(kysely, only));
+  async #insert(adding: readonly Adding[]): Promise<readonly undefined[]> {
+    const [first] = adding;
+    const isSyncedFirst = adding.some((each) => each.isSyncedFirst);
+    if (first !== undefined && adding.length === 1 && !isSyncedFirst) {
+      await this.#database.run((kysely) => this.#statements.add.run(kysely, first.row));
       return [undefined];
     }
-    const inOrder = rows.toSorted((one, other) => (one.subject < other.subject ? -1 : 1));
-    await this.#database.run((kysely) => kysely.insertInto('responses').values(inOrder).execute());
-    return rows.map(() => undefined);
+    const rows = adding.map(({ row }) => row).toSorted((one, other) => (one.subject < other.subject ? -1 : 1));
+    await this.#database.run(async (kysely) => {
+      const inserting = kysely.insertInto('responses').values(rows);
+      await (isSyncedFirst ? inserting : inserting.returning(syncedBehind)).execute();
+    });
+    return adding.map(() => undefined);
   }
 
   async #end(ending: readonly Ending[]): Promise<readonly boolean[]> {
     const [first] = ending;
+    const isBehind = ending.every(isSyncedBehind);
     const write = async (kysely: Kysely<Schema>, { node, ...ended }: Ending): Promise<boolean> =>
-      endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true }, ended, node);
-    const isSimple = (each: Ending): boolean => each.turn === undefined && each.events === undefined;
-    if (first !== undefined && ending.length === 1 && isSimple(first))
+      endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true, isBehind }, ended, node);
+    if (first !== undefined && ending.length === 1 && isBehind)
       return [await this.#database.run((kysely) => write(kysely, first))];
     return this.#database.transact(async (transaction) => {
       const outcomes = new Map<Ending, boolean>();

@@ -178,7 +178,7 @@ export class SqlRunStore implements RunStore {
         if (row.status === 'cancelled') return this.release(row, node);
         const ended = await this.#ended(row, node, (stored) => fail(stored, next));
         if (ended === undefined) return;
-        const writing = { seal: this.#seal, statements: this.#statements, isOwn: false };
+        const writing = { seal: this.#seal, statements: this.#statements, isOwn: false, isBehind: false };
         await this.#database.transact((kysely) => endRun({ kysely, ...writing }, ended, node));
       }),
     );

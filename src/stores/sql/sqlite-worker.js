@@ -1,3 +1,4 @@
+import { fdatasyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -9,26 +10,66 @@ const { file, timeoutMs } = workerData;
 const database = new DatabaseSync(file, { timeout: timeoutMs });
 database.exec('pragma journal_mode = wal; pragma synchronous = full');
 
+/** What PostgreSQL has under this name: it says nothing here but that a statement is to be synced behind its answer. */
+database.function('set_config', { varargs: true }, () => null);
+const behind = "set_config('synchronous_commit', 'off', true)";
+const syncBehind = database.prepare('pragma synchronous = normal');
+const syncFirst = database.prepare('pragma synchronous = full');
+
 /** Statements come again and again, and to prepare one can cost more than to run it. */
 const prepared = new Map();
 const mostPrepared = 100;
 
 function prepare(text) {
-  let statement = prepared.get(text);
-  if (statement === undefined) {
+  let found = prepared.get(text);
+  if (found === undefined) {
     if (prepared.size >= mostPrepared) prepared.clear();
-    statement = database.prepare(text);
-    prepared.set(text, statement);
+    const statement = database.prepare(text);
+    found = { statement, givesRows: statement.columns().length > 0, isBehind: text.includes(behind) };
+    prepared.set(text, found);
   }
-  return statement;
+  return found;
+}
+
+function run({ statement, givesRows }, parameters) {
+  if (givesRows) return { rows: statement.all(...parameters), changes: undefined };
+  return { rows: [], changes: statement.run(...parameters).changes };
+}
+
+let log;
+let isSyncDue = false;
+/** Why the last sync failed; the next statement fails with it. */
+let unsynced;
+
+/** Puts on the disk what was answered before that. */
+function syncLog() {
+  isSyncDue = false;
+  try {
+    log ??= openSync(`${file}-wal`, 'r');
+    fdatasyncSync(log);
+  } catch (fault) {
+    unsynced = fault;
+  }
+}
+
+function runAndSyncBehind(found, parameters) {
+  syncBehind.run();
+  try {
+    return run(found, parameters);
+  } finally {
+    syncFirst.run();
+    if (!isSyncDue) setImmediate(syncLog);
+    isSyncDue = true;
+  }
 }
 
 function answer({ text, parameters }) {
   try {
-    const statement = prepare(text);
-    if (statement.columns().length > 0) return { rows: statement.all(...parameters), changes: undefined };
-    return { rows: [], changes: statement.run(...parameters).changes };
+    if (unsynced !== undefined) throw unsynced;
+    const found = prepare(text);
+    return found.isBehind && !database.isTransaction ? runAndSyncBehind(found, parameters) : run(found, parameters);
   } catch (fault) {
+    unsynced = undefined;
     return { fault };
   }
 }

@@ -103,6 +103,24 @@ describeOnEach('conversations', (node) => {
     expect(await begin('resp_4', living, nowMs + 10)).toEqual([item('a')]);
     expect(await there().begin({ ...made, subject: 'other' }, { run: 'resp_5', node: living }, nowMs)).toBeUndefined();
   });
+
+  it('are not gone on with by a run that stood still while another took them', async () => {
+    const made = conversation();
+    await here().add(made, ['a'].map(item));
+    const id = `resp_${randomUUID()}`;
+    const times = { createdAtMs: nowMs, expiresAtMs: nowMs + 1 };
+    const run = { id, subject: made.subject, isBackground: false, previousId: undefined, ...times, response: { id }, input: [] };
+    const [slow, quick] = [new SqlResponseStore(node.database, seal), new SqlResponseStore(node.other, seal)];
+    await here().begin(made, { run: id, node: 'slow' }, nowMs);
+    await slow.begin({ ...run, status: 'in_progress', node: 'slow' });
+    const turn = { conversation: made.id, run: id, items: [item('of the slow one')] };
+    const end = () => slow.end({ response: { ...run, status: 'completed' }, turn }, 'slow');
+    await quick.runs.keepAlive('quick', nowMs + 10);
+    expect(await there().begin(made, { run: 'resp_quick', node: 'quick' }, nowMs)).toEqual([item('a')]);
+    expect(await end()).toBe(true);
+    expect(await there().all(made)).toEqual([item('a')]);
+    expect(await there().begin(made, { run: 'resp_3', node: 'quick' }, nowMs)).toBe('locked');
+  });
 });
 
 it('a conversation on PostgreSQL is one run’s alone, though its node has lived for no longer than another looked', async () => {

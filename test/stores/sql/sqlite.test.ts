@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
@@ -14,13 +14,14 @@ import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import type { Schema } from '#stores/sql/schema.ts';
 import type { OpenDatabase, SqlDatabase } from '#stores/sql/sql-database.ts';
 import { freshSqlite } from './engines.ts';
 
 const fixture = fileURLToPath(new URL('./fixtures/put-and-tell.ts', import.meta.url));
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 
-/** A process that puts consents; `said` resolves with all it said once that has the text. */
+/** A process that puts consents, or responses; `said` resolves with all it said once that has the text. */
 function putAndTell(...args: readonly string[]) {
   const child: ChildProcess = spawn(process.execPath, [fixture, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
@@ -39,6 +40,16 @@ function putAndTell(...args: readonly string[]) {
   return { said, kill, output: () => output };
 }
 
+async function consentedTo(kysely: Kysely<Schema>): Promise<string[]> {
+  const rows = await kysely.selectFrom('consents').select('deployment').execute();
+  return rows.map(({ deployment }) => deployment);
+}
+
+async function idsOfResponses(kysely: Kysely<Schema>): Promise<string[]> {
+  const rows = await kysely.selectFrom('responses').select('id').execute();
+  return rows.map(({ id }) => id);
+}
+
 describe('SQLite', () => {
   it('keeps what was answered when its process is killed that very moment', async () => {
     await using fresh = await freshSqlite();
@@ -50,18 +61,21 @@ describe('SQLite', () => {
     await close();
   });
 
-  it('keeps what was answered when its process is killed in the middle of others', async () => {
-    await using fresh = await freshSqlite();
-    const child = putAndTell(fresh.file, 'user', '100000');
-    await child.said('put 20\n');
-    await child.kill();
-    const { database, close } = await fresh.open();
-    const kept = new Set((await new SqlConsentStore(database).list('user')).map(({ deployment }) => deployment));
-    const answered = child.output().match(/\d+(?=\n)/g) ?? [];
-    expect(answered.length).toBeGreaterThan(20);
-    expect(answered.filter((deployment) => !kept.has(deployment))).toEqual([]);
-    await close();
-  });
+  it.each(['consents', 'responses'])(
+    'keeps %s that were answered when its process is killed in the middle of others',
+    async (kind) => {
+      await using fresh = await freshSqlite();
+      const child = putAndTell(fresh.file, 'user', '100000', kind);
+      await child.said('put 20\n');
+      await child.kill();
+      const { database, close } = await fresh.open();
+      const kept = new Set(await database.run((kysely) => (kind === 'consents' ? consentedTo(kysely) : idsOfResponses(kysely))));
+      const answered = child.output().match(/\d+(?=\n)/g) ?? [];
+      expect(answered.length).toBeGreaterThan(20);
+      expect(answered.filter((id) => !kept.has(id))).toEqual([]);
+      await close();
+    },
+  );
 
   it('is opened by processes that start together, and written by all of them', async () => {
     await using fresh = await freshSqlite();
