@@ -71,6 +71,8 @@ export class RelayedEvents implements EventReader {
 /** Knows the events of one stream that bring a piece of one text, by the line with the name that the last one had. */
 class DeltaEvents {
   #head = '';
+  /** How far behind its name the text of the last one began: mostly as far as that of the next one will. */
+  #textAt = 0;
   /** Bytes of text in the event found last. */
   textBytes = 0;
 
@@ -78,11 +80,15 @@ class DeltaEvents {
   end(events: string, from: number): number {
     const dataFrom = from + this.#head.length;
     if (this.#head === '' || events.slice(from, dataFrom) !== this.#head) return from;
-    const dataEnd = events.indexOf('\n\n', dataFrom);
-    const key = events.indexOf(deltaKey, dataFrom);
-    if (key === -1 || dataEnd < key) return from;
-    const start = key + deltaKey.length;
-    this.textBytes = Math.max(1, stringEnd(events, start) - start);
+    let start = dataFrom + this.#textAt;
+    if (events.slice(start - deltaKey.length, start) !== deltaKey) {
+      const key = events.indexOf(deltaKey, dataFrom);
+      if (key === -1 || events.slice(dataFrom, key).includes('\n\n')) return from;
+      start = key + deltaKey.length;
+      this.#textAt = start - dataFrom;
+    }
+    const dataEnd = events.indexOf('\n\n', start);
+    this.textBytes = Math.max(1, Math.min(stringEnd(events, start), dataEnd) - start);
     return dataEnd + 2;
   }
 
