@@ -1,5 +1,5 @@
 import { eventAt } from '#base/event-splitter.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json.ts';
 import type { Sink } from '#base/sink.ts';
 import { stringEnd } from '#base/string-end.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
@@ -13,6 +13,8 @@ const maxHeldBytes = 4 * 1024 * 1024;
 const deltaHead =
   /^event: response\.(?:output_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.delta\n/;
 const deltaKey = '"delta":"';
+/** Of a part of the response: neither its opening, nor its end, nor a fault. */
+const partHead = /^event: response\.[a-z_]+\.[a-z_]+\n/;
 
 /**
  * Events as they came, one frame a read, for a caller who speaks the dialect. Deltas are passed without being parsed. The
@@ -38,23 +40,27 @@ export class RelayedEvents implements EventReader {
       } else {
         const event = eventAt(events, at);
         if (this.#deltas.learn(event)) continue;
-        const value = this.hasEnded ? undefined : toEventValue(event);
-        if (value instanceof UpstreamFault) {
+        const fault = this.hasEnded ? undefined : this.#note(event);
+        if (fault !== undefined) {
           this.#passOn(events.slice(0, at), textBytes, reply);
-          throw value;
+          throw fault;
         }
-        if (value !== undefined) this.#note(value);
         at += event.length;
       }
     }
     this.#passOn(events, textBytes, reply);
   }
 
-  #note(value: JsonObject): void {
-    if (!isOpening(value)) this.#isOpening = false;
-    if (!isEnd(value)) return;
+  /** Gives the fault that an event means. One of a part is known by its name. */
+  #note(event: string): UpstreamFault | undefined {
+    const isPart = partHead.test(event);
+    const value = isPart ? undefined : toEventValue(event);
+    if (value instanceof UpstreamFault) return value;
+    if (isPart || (value !== undefined && !isOpening(value))) this.#isOpening = false;
+    if (value === undefined || !isEnd(value)) return undefined;
     this.hasEnded = true;
     this.#usage = isJsonObject(value.response) ? value.response.usage : undefined;
+    return undefined;
   }
 
   #passOn(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
