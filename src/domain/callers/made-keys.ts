@@ -169,7 +169,8 @@ export class MadeKeys {
   async #follow(caller: Caller): Promise<void> {
     const { subject, project, roles, signedInAtMs } = caller;
     if (!isSignedIn(caller) || signedInAtMs === undefined) return;
-    if (this.#revision === -1) await this.#readOn();
+    // Another node may have made one a moment ago.
+    if (this.#deps.isShared || this.#revision === -1) await this.#readOn();
     if (!this.#known.goesByAnother(subject, { project, roles, signedInAtMs })) return;
     await this.#deps.store.noteSignIn(subject, { project, roles, signedInAtMs });
     await this.#readOn();

@@ -141,7 +141,7 @@ async function nextRevision(transaction: Kysely<Schema>): Promise<number> {
   return revision;
 }
 
-/** Of what is no more; no node takes it for a key, whether it hears of this or not. */
+/** Drops rows of what is no more: no node takes any of it for a key. */
 async function dropOld(transaction: Kysely<Schema>, owner: string, nowMs: number): Promise<void> {
   await transaction
     .deleteFrom('api_keys')

@@ -34,7 +34,7 @@ export interface KeyRow {
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
   readonly last_used_at_ms: number | null;
-  /** Null: it is not. The row stays for a while, so that every node hears of it. */
+  /** Null: it is not. The row stays for a while, so that every node is told. */
   readonly deleted_at_ms: number | null;
 }
 
