@@ -86,7 +86,7 @@ function gate(
   });
   const authorize = createAuthorize({ snapshot: now, catalog, requireConsent });
   return async (key, id) => {
-    const caller = await identify(key);
+    const caller = await identify(key, { socket: {}, headers: {} });
     const call = { id: 'bench', deployment: id, caller, record };
     const target = await authorize(call, 'chat');
     const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isWanted: () => true });

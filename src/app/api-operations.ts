@@ -13,6 +13,7 @@ import { fileOperations } from '#surfaces/files/operations.ts';
 import { resourceOperations } from '#surfaces/files/resources/operations.ts';
 import { relocationOperations } from '#surfaces/files/resources/relocation-operations.ts';
 import type { ApiOperation } from '#surfaces/http/operation.ts';
+import { keyOperations } from '#surfaces/keys/operations.ts';
 import { addonOperations } from '#surfaces/listings/addon-operations.ts';
 import { callerOperations } from '#surfaces/listings/caller-operations.ts';
 import { listingOperations } from '#surfaces/listings/operations.ts';
@@ -37,6 +38,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...listingOperations(prefixes),
     ...addonOperations(prefixes),
     ...callerOperations,
+    ...keyOperations,
     ...featureOperations,
     ...consentOperations,
     ...applicationOperations,

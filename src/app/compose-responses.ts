@@ -10,7 +10,7 @@ import { conversationRoutes } from '#surfaces/responses/conversation-routes.ts';
 import type { ResponsesDeps } from '#surfaces/responses/routes.ts';
 import { RunKeeper } from '#surfaces/responses/run-keeper.ts';
 import { StoredKeeper } from '#surfaces/responses/stored-keeper.ts';
-import { storedRoutes } from '#surfaces/responses/stored-routes.ts';
+import { type StoredRoutesDeps, storedRoutes } from '#surfaces/responses/stored-routes.ts';
 import { UnheardWrites } from '#surfaces/responses/unheard-writes.ts';
 import type { CompleteServiceDeps } from './compose-line.ts';
 
@@ -18,6 +18,7 @@ interface Behind {
   readonly identify: Identify;
   readonly calls: Calls;
   readonly inFlightCalls: InFlightCalls;
+  readonly hasEnded: StoredRoutesDeps['hasEnded'];
 }
 
 interface ComposedResponses {
@@ -30,7 +31,7 @@ export function composeResponses(parts: CompleteServiceDeps, behind: Behind): Co
   if (parts.responses === undefined) return undefined;
   const { clock, noteFault, telemetry, snapshot, stores, broadcast } = parts;
   const { responses, conversations, isShared } = parts.responses;
-  const { identify, calls, inFlightCalls } = behind;
+  const { identify, calls, inFlightCalls, hasEnded } = behind;
   const newId = createLetterIds();
   const life = new NodeLife({ runs: responses.runs, node: randomUUID(), clock });
   const unheard = new UnheardWrites(clock);
@@ -48,7 +49,7 @@ export function composeResponses(parts: CompleteServiceDeps, behind: Behind): Co
       });
       // Nodes that do not hear of it find out when they look.
       const tellEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
-      storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded, beginning });
+      storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded, beginning, hasEnded });
       conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
     },
   };

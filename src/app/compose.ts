@@ -5,7 +5,9 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { Caches } from '#base/caches.ts';
 import { createLetterIds } from '#base/letter-id.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { createIdentify, type Identify } from '#domain/callers/identify.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { createIdentify, type Identify, unauthorized } from '#domain/callers/identify.ts';
+import { MadeKeys } from '#domain/callers/made-keys.ts';
 import { ApplicationResources } from '#domain/deployments/application-resources.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { defaultFileLimits, StoredResources } from '#domain/files/stored-resources.ts';
@@ -36,6 +38,7 @@ import { answerErrors } from '#surfaces/http/framework-errors.ts';
 import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import type { MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
+import { keyRoutes } from '#surfaces/keys/routes.ts';
 import { addonRoutes } from '#surfaces/listings/addon-routes.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
 import { listingRoutes } from '#surfaces/listings/routes.ts';
@@ -90,9 +93,10 @@ export function composeService(given: ServiceDeps): Service {
   app.addHook('onClose', () => line.mcp.close());
   app.addHook('onClose', () => line.documents.close());
   parts.prepare?.(app);
-  const identify = composeIdentify(parts);
-  addCallRoutes(app, parts, { ...line, identify, inFlightCalls });
-  addOtherRoutes(app, parts, { ...line, identify });
+  const madeKeys = composeMadeKeys(app, parts, inFlightCalls);
+  const identify = composeIdentify(parts, madeKeys);
+  addCallRoutes(app, parts, { ...line, identify, inFlightCalls, madeKeys });
+  addOtherRoutes(app, parts, { ...line, identify, madeKeys });
   composeEvaluations(app, parts, { calls: line.calls, identify, inFlightCalls });
   const prepareDocuments = (): void => line.documents.prepare(() => snapshot().deployments.values());
   return { app, inFlightCalls, loadBalancer, prepareDocuments };
@@ -134,19 +138,40 @@ function pathsOf(aliases: Configuration['aliases']): readonly MethodOfPath[] {
   return [...apiOperations({ aliases }), ...otherFormsOfCalls(['compat', ...aliases.compat])];
 }
 
-function composeIdentify({ snapshot, http, clock, caches, stores, noteFault, noteAudit }: CompleteServiceDeps): Identify {
+function composeIdentify(
+  { snapshot, http, clock, caches, stores, noteFault, noteAudit }: CompleteServiceDeps,
+  madeKeys: MadeKeys | undefined,
+): Identify {
   const noteRefusal = (code: string): void =>
     noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
-  const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, noteFault });
-  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, noteRefusal });
+  const noteSignIn = madeKeys && ((caller: Caller) => madeKeys.noteSignIn(caller));
+  const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, noteFault, noteSignIn });
+  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, madeKeys, noteRefusal });
 }
 
-type Behind = Line & { readonly identify: Identify };
+/** The keys that users made. What goes on with one that is no longer in force is ended. */
+function composeMadeKeys(
+  app: FastifyInstance,
+  { keys, snapshot, clock, noteFault }: CompleteServiceDeps,
+  inFlightCalls: InFlightCalls,
+): MadeKeys | undefined {
+  if (keys === undefined) return undefined;
+  const madeKeys = new MadeKeys({ ...keys, snapshot, clock, noteFault });
+  const reason = unauthorized('invalid_api_key', 'The key that began this was deleted, was replaced or has expired.');
+  madeKeys.onChange(() => inFlightCalls.abortOf((caller) => madeKeys.hasEnded(caller), reason));
+  app.addHook('onClose', () => madeKeys.close());
+  return madeKeys;
+}
+
+/** What nobody can guess: 256 bits. */
+const newSecret = (): string => randomBytes(32).toString('base64url');
+
+type Behind = Line & { readonly identify: Identify; readonly madeKeys: MadeKeys | undefined };
 
 /** Where deployments are called, in each dialect, and listed. */
 function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind & Pick<Service, 'inFlightCalls'>): void {
   const { snapshot, clock, telemetry } = parts;
-  const { identify, catalog, calls, inFlightCalls } = behind;
+  const { identify, catalog, calls, inFlightCalls, madeKeys } = behind;
   const { aliases } = snapshot().configuration;
   const handler = new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry });
   const { compat } = aliases;
@@ -160,7 +185,10 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
     aliases: compat,
   });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
-  const stored = composeResponses(parts, { identify, calls, inFlightCalls });
+  const stored = composeResponses(parts, {
+    ...{ identify, calls, inFlightCalls },
+    hasEnded: (caller) => madeKeys?.hasEnded(caller) === true,
+  });
   stored?.addRoutes(app, compat);
   responsesRoutes(app, {
     ...stored?.surface,
@@ -179,11 +207,26 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */
 function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
   const { snapshot, clock, noteFault, noteAudit } = parts;
-  const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey, tryTool } = behind;
+  const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey, tryTool, madeKeys } =
+    behind;
   const store = parts.stores.applications;
   const progress = (deployment: Deployment) => documents.progress(deployment);
   const sharesChats = parts.shares !== undefined;
-  callerRoutes(app, { sharesChats, snapshot, catalog, identify, calls, counters, clock, documents: progress, starters });
+  const keysToMake = (caller: Caller) => madeKeys?.rightOf(caller);
+  callerRoutes(app, {
+    sharesChats,
+    keysToMake,
+    snapshot,
+    catalog,
+    identify,
+    calls,
+    counters,
+    clock,
+    documents: progress,
+    starters,
+  });
+  if (parts.keys !== undefined && madeKeys !== undefined)
+    keyRoutes(app, { ...parts.keys, madeKeys, snapshot, identify, clock, newId: randomUUID, newSecret, noteAudit });
   schemaRoutes(app, { identify });
   importRoutes(app, {
     snapshot,
@@ -219,8 +262,7 @@ function addChatRoutes(
   if (chats === undefined) return;
   const deps = { ...behind, chats, snapshot, clock };
   chatRoutes(app, deps);
-  const newToken = () => randomBytes(32).toString('base64url');
-  if (shares !== undefined) shareRoutes(app, { ...deps, shares, newId: randomUUID, newToken, noteAudit });
+  if (shares !== undefined) shareRoutes(app, { ...deps, shares, newId: randomUUID, newToken: newSecret, noteAudit });
 }
 
 /** The same for applications, which tells of each that was saved, whichever way. */

@@ -11,6 +11,7 @@ import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
+import { SqlKeyStore } from '#stores/sql/key-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
 import { SqlShareStore } from '#stores/sql/share-store.ts';
@@ -101,6 +102,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     },
     chats: new SqlChatStore(database, seal, tools.caches.open('chat_texts', chatTextBounds(chatTextBytes(memoryOfProcess())))),
     shares: new SqlShareStore(database, seal),
+    keys: { store: new SqlKeyStore(database), isShared: shared.length > 0 },
     journal: new SqlJournal(database),
     shared,
     takesWrites,

@@ -106,6 +106,7 @@ function composeNode(
     evaluations: stores.evaluations,
     chats: stores.chats,
     shares: stores.shares,
+    keys: stores.keys,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),

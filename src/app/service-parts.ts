@@ -16,7 +16,7 @@ import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
 import type { PassageStore } from './document-tools.ts';
 import type { Stores } from './open-stores.ts';
-import type { EvaluationStores, ResponseStores } from './stores.ts';
+import type { EvaluationStores, KeyStores, ResponseStores } from './stores.ts';
 
 /** What a service is built of. */
 export interface ServiceDeps {
@@ -34,6 +34,7 @@ export interface ServiceDeps {
     | 'files'
     | 'chats'
     | 'shares'
+    | 'keys'
     | 'passages'
     | 'responses'
     | 'evaluations'
@@ -56,6 +57,8 @@ export interface ServiceDeps {
   readonly chats?: ChatStore;
   /** Where it is kept what is shared of them. Absent: nothing is. */
   readonly shares?: ShareStore;
+  /** Where keys are kept that users make. Absent: none are, and their paths are not served. */
+  readonly keys?: KeyStores;
   /** Called with each dependency graph that is walked, and what dangles in it. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** Called with the documents that an application names and that are not stored, whenever they were looked up. */

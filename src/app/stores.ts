@@ -1,5 +1,6 @@
 import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
+import type { KeyStore } from '#domain/callers/key-store.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
@@ -25,6 +26,7 @@ export interface DurableStores {
   readonly evaluations: EvaluationStores;
   readonly chats: ChatStore;
   readonly shares: ShareStore;
+  readonly keys: KeyStores;
   readonly journal: Journal;
   readonly shared: readonly SharedStore[];
   /** Whether the database of this node, if it has its own, can be written. */
@@ -38,6 +40,13 @@ export interface ResponseStores {
   readonly responses: ResponseStore;
   readonly conversations: ConversationStore;
   /** Whether other nodes work on them too. */
+  readonly isShared: boolean;
+}
+
+/** Where keys are kept that users make. */
+export interface KeyStores {
+  readonly store: KeyStore;
+  /** Whether other nodes write there too. */
   readonly isShared: boolean;
 }
 

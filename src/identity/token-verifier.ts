@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ProviderKeys } from './provider-keys.ts';
@@ -17,6 +18,8 @@ export interface TokenVerifierDeps {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly caches: Caches;
+  /** Called with whom a token stands for whenever one is verified, and not found among those that were a moment ago. */
+  readonly noteSignIn?: ((caller: Caller) => void) | undefined;
   /** Called once when keys cannot be had, until they can be had again. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
@@ -61,10 +64,16 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
       throw unauthorized('invalid_token', 'The issuer of the token is none of the identity providers configured here.');
     const nowMs = deps.clock.epochMs();
     const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
-    const caller = toCaller(claims, provider);
+    const caller = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, nowMs) };
     tokens.keep(digest, caller, claims.exp * 1000 - nowMs);
+    deps.noteSignIn?.(caller);
     return caller;
   };
+}
+
+/** Of a token that does not say, or says that it comes from the future: now. */
+function toIssuedAt(iat: unknown, nowMs: number): number {
+  return typeof iat === 'number' && iat >= 0 ? Math.min(Math.round(iat * 1000), nowMs) : nowMs;
 }
 
 function toKnown(configuration: Configuration, deps: TokenVerifierDeps, last: Known | undefined): Known {

@@ -21,7 +21,7 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
   const calls = new InFlightCalls();
   const ends: (() => void)[] = [];
   const server = createServer((_request, response) => {
-    const call = { slot: -1, cancel: (reason: unknown) => end(`${(reason as ParleyError).code}\n`) };
+    const call = { slot: -1, caller: undefined, cancel: (reason: unknown) => end(`${(reason as ParleyError).code}\n`) };
     calls.add(call);
     response.write('first\n');
     const end = (last: string): void => {

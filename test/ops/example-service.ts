@@ -10,12 +10,14 @@ import { Secret } from '#base/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
+import type { StoredKey } from '#domain/callers/key-store.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import type { FileFacts } from '#domain/files/file-index.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
+import { SqlKeyStore } from '#stores/sql/key-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import { exampleNames } from '#surfaces/http/operation-examples.ts';
@@ -27,6 +29,7 @@ import { type Answering, startScriptedUpstream } from '#test/scripted-upstream.t
 import { type ServiceOptions, startService } from '#test/start-service.ts';
 import { audit, report, usage } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
+import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
 import { MemoryBlobs } from '../retrieval/library.ts';
 import { freshSqlite } from '../stores/sql/engines.ts';
 
@@ -53,6 +56,8 @@ export interface ExampleService extends AsyncDisposable {
   readonly routes: readonly string[];
   /** As `credentials`, with the key of a call that the application of the examples answers. */
   readonly perRequest: Credentials;
+  /** The same with the token of a user who signed in. */
+  readonly signedIn: Credentials;
   /** Puts back what examples change: the file, the prompt, the conversation, the application with two versions, the consents. */
   restore(): Promise<void>;
 }
@@ -82,8 +87,11 @@ export async function startExampleService(): Promise<ExampleService> {
     },
   };
   const upstream = await startScriptedUpstream(answerOthers);
-  const others = { responses, evaluations, chats: stored.chats(), shares: stored.shares() };
-  const service = await startService(toConfiguration(upstream.endpoint), { ...parts, ...others });
+  const keys = { store: new SqlKeyStore(database), isShared: false };
+  const issuer = await startIssuer();
+  const token = await issuer.token({ sub: 'ada', roles: maker.roles });
+  const others = { responses, evaluations, chats: stored.chats(), shares: stored.shares(), keys };
+  const service = await startService(toConfiguration(upstream.endpoint, issuer), { ...parts, ...others });
   const made = await service.ask({
     path: '/v1/responses',
     headers: { ...credentials.apiKey, 'content-type': 'application/json' },
@@ -94,6 +102,7 @@ export async function startExampleService(): Promise<ExampleService> {
     url: service.url,
     routes,
     perRequest: toCredentials(perRequest),
+    signedIn: toCredentials(token),
     async restore() {
       const { prompt, conversation } = exampleNames;
       for (const [path, content, shelf] of [
@@ -110,12 +119,15 @@ export async function startExampleService(): Promise<ExampleService> {
       await applications.delete(guide.id, undefined);
       for (const etag of ['one', 'two']) await applications.put({ ...guide, etag }, undefined);
       await putEvaluated(evaluations.store);
+      await database.run((kysely) => kysely.deleteFrom('api_keys').execute());
+      await keys.store.add(maker, 10);
       await consents.delete(subject, 'sample-with-consent');
       await consents.put(subject, { deployment: 'sample-account', form: {}, acceptedAtMs: 1 });
     },
     async [Symbol.asyncDispose]() {
       await service.close();
       await upstream.close();
+      await issuer.stop();
       await stored[Symbol.asyncDispose]();
       await close();
       await fresh[Symbol.asyncDispose]();
@@ -187,6 +199,13 @@ async function putShare(chats: ChatStore, shares: ShareStore, file: FileFacts | 
   await shares.share(place, made, { maxPerUser: 10, maxBytesPerUser: 1e6 });
 }
 
+/** A key of the user who signed in. */
+const maker: StoredKey = {
+  ...{ id: exampleNames.key, owner: 'jwt:own:ada', project: 'own', roles: ['maker'], signedInAtMs: 1, name: 'Notebook' },
+  ...{ prefix: 'parley_u_abcde', digest: 'd', version: 1, former: null, deployments: null, allowedIps: null },
+  ...{ createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER, lastUsedAtMs: null },
+};
+
 const guide = {
   id: `applications/${bucket}/guide`,
   owner: subject,
@@ -212,7 +231,7 @@ function answerOthers({ received, response }: Answering): void {
   response.writeHead(200, { 'content-type': type }).end(body);
 }
 
-function toConfiguration(endpoint: string): object {
+function toConfiguration(endpoint: string, issuer: Issuer): object {
   const sample = { origin: 'http://127.0.0.1:9', secret: new Secret('a secret of this test') };
   const accepted = defaultConfiguration({ environment: {}, ollamaTags: undefined }, { key, sample });
   if ('faults' in accepted) throw new Error('the embedded default is refused');
@@ -226,7 +245,9 @@ function toConfiguration(endpoint: string): object {
     ...configuration.models,
     [exampleNames.others]: { upstreams: [{ endpoint, api: passThroughApis }] },
   };
-  return { ...configuration, models, identityProviders: { company: { issuer: 'https://sso.example', signIn } } };
+  const company = { issuer: 'https://sso.example', signIn };
+  const roles = { ...configuration.roles, maker: { selfService: { keys: 100, maxDays: 365 } } };
+  return { ...configuration, models, roles, identityProviders: { company, own: entryOf(issuer, { rolesClaim: 'roles' }) } };
 }
 
 const fault = { file: 'parley.json', path: 'models.gpt', message: 'is not known', hint: 'models' };

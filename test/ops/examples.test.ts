@@ -74,8 +74,9 @@ function schemesOf({ security }: Documented): readonly string[] {
   return security.flatMap((scheme) => Object.keys(scheme));
 }
 
-/** Some operations are only for applications that answer a call. */
+/** Some operations are only for applications that answer a call, or for users who signed in. */
 function credentialsFor({ path }: Documented, scheme: string): Readonly<Record<string, string>> {
+  if (path.startsWith('/v1/user/keys')) return service.signedIn[scheme] ?? {};
   const kind = path.includes('/per-request-permissions/') ? service.perRequest : credentials;
   return kind[scheme] ?? {};
 }

@@ -59,7 +59,10 @@ function keyed(status: Told, others: Partial<Row['told']> = {}): Row['told'] {
 const byRole = keyed(200, { roleless: denied });
 /** What only its owner has, and no application in the owner's place. */
 const byOwner = (status: Told): Row['told'] => keyed(denied, { owner: status });
-/** The same in the messages dialect. */
+/** What is for users alone who sign in. */
+const bySignedIn = (status: Told): Row['told'] => keyed(denied, { user: status });
+const noKey = '404 key_not_found';
+/** By role, in the messages dialect. */
 const messagesByRole = keyed(200, {
   nobody: '401 authentication_error',
   unknown: '401 authentication_error',
@@ -299,6 +302,14 @@ const table: readonly Row[] = [
   ),
   { route: 'GET /v1/user/usage', asking: get('/v1/user/usage'), told: keyed(200, { chain: denied }) },
   { route: 'GET /v1/user/calls', asking: get('/v1/user/calls'), told: keyed(200, { chain: denied }) },
+  { route: 'GET /v1/user/keys', asking: get('/v1/user/keys'), told: bySignedIn(200) },
+  { route: 'POST /v1/user/keys', asking: post('/v1/user/keys', { days: 1 }), told: bySignedIn(201) },
+  { route: 'POST /v1/user/keys/:key/rotate', asking: post('/v1/user/keys/none/rotate', {}), told: bySignedIn(noKey) },
+  {
+    route: 'DELETE /v1/user/keys/:key',
+    asking: () => ({ method: 'DELETE', path: '/v1/user/keys/none' }),
+    told: bySignedIn(noKey),
+  },
   { route: 'GET /v1/sign-in', asking: get('/v1/sign-in'), told: open(200) },
   { route: 'GET /v1/bucket', asking: get('/v1/bucket'), told: keyed(200) },
   { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/given`), told: keyed(denied, { owner: 200, chain: 200 }) },
@@ -407,6 +418,7 @@ beforeAll(async () => {
       'stranger-key': { project: 'stranger', role: 'staff' },
       'roleless-key': { project: 'roleless', role: 'guest' },
     },
+    roles: { staff: { selfService: { keys: 1, maxDays: 30 } } },
     identityProviders: { sso: entryOf(issuer, { rolesClaim: 'roles' }) },
   }));
   for (const name of ['given', 'kept', 'doomed', 'gone'])

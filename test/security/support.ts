@@ -10,6 +10,7 @@ import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
+import { SqlKeyStore } from '#stores/sql/key-store.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
@@ -44,6 +45,7 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
   const parts: Parts = {
     admin: { journal: new SqlJournal(database), readNode: () => report },
     applications,
+    keys: { store: new SqlKeyStore(database), isShared: false },
     evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
     noteFault: (message, thrown) => faults.push(`${message}: ${describe(thrown)}`),

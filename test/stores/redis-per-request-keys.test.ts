@@ -52,6 +52,13 @@ describe('a per-request key made on one node', () => {
     await one.keys.revoke(key);
   });
 
+  it('is told on another which key of its user it began with, so that it ends with that one', async () => {
+    const madeKey = { id: 'key-1', version: 3, deployments: ['app'] };
+    const key = await one.keys.issue(callerWith(undefined, { madeKey }));
+    expect((await find(other, key)).madeKey).toEqual({ ...madeKey, deployments: null });
+    await one.keys.revoke(key);
+  });
+
   it('names its node, has 256 random bits, and is never taken for a token', async () => {
     const keys = await Promise.all(Array.from({ length: 50 }, () => one.keys.issue(callerWith())));
     expect(new Set(keys).size).toBe(50);

@@ -55,6 +55,7 @@ export interface ServiceOptions {
   readonly evaluations?: NonNullable<ServiceDeps['evaluations']>;
   readonly chats?: NonNullable<ServiceDeps['chats']>;
   readonly shares?: NonNullable<ServiceDeps['shares']>;
+  readonly keys?: NonNullable<ServiceDeps['keys']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
   readonly noteMissing?: (application: string, references: readonly string[]) => void;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:https';
 import { systemClock } from '#base/clock.ts';
+import { trustedNetworks } from '#base/trusted-networks.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { AddinGateway } from '#surfaces/addin/gateway.ts';
 import { createAddinServer } from '#surfaces/addin/server.ts';
-import { trustedNetworks } from '#surfaces/addin/trusted-networks.ts';
 import { Upstream } from '#surfaces/addin/upstream.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };

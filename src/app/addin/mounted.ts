@@ -1,8 +1,8 @@
+import { trustedNetworks } from '#base/trusted-networks.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Mounted } from '#surfaces/addin/mount.ts';
 import { toRules } from '#surfaces/addin/rules.ts';
-import { trustedNetworks } from '#surfaces/addin/trusted-networks.ts';
 
 /** The add-in gateway as the configuration in force has it, made anew when that changes; undefined while it is switched off. */
 export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | undefined {

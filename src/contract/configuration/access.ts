@@ -50,6 +50,19 @@ const CostLimit = strict(
   { description: 'Money that may be spent over all deployments. Absent: unlimited.' },
 );
 
+/** Keys that users make for themselves. */
+const SelfService = strict(
+  {
+    keys: Type.Integer({ minimum: 1, maximum: 100, description: 'How many keys in force a user may have at once.' }),
+    maxDays: Type.Integer({ minimum: 1, maximum: 3650, description: 'Days that such a key lives at most.' }),
+  },
+  {
+    description:
+      'Lets users of the role who sign in with an identity provider make keys for themselves (`/v1/user/keys`). Of several roles the most generous counts. Absent: the role gives no right to it; the keys of users whom no role gives it are refused.',
+  },
+);
+export type SelfService = Static<typeof SelfService>;
+
 /** What callers of a role may use. */
 export const RoleEntry = strict(
   {
@@ -59,6 +72,7 @@ export const RoleEntry = strict(
       description: 'Limits by deployment id; `*` stands for every deployment that is not named. Absent: unlimited.',
     }),
     costLimit: Type.Optional(CostLimit),
+    selfService: Type.Optional(SelfService),
   },
   { description: 'What callers of the role may use. The role `default` holds for callers whose roles are not configured.' },
 );

@@ -16,6 +16,8 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
   const { id } = deployment;
   if (isClosedToApplications(caller, deployment))
     throw new ParleyError('access_denied', `Applications may not call ${id}: features.accessibleByPerRequestKey is false.`);
+  if (caller.chain === null && caller.madeKey?.deployments?.includes(id) === false)
+    throw new ParleyError('access_denied', `Your key does not open ${id}: it was made for other deployments.`);
   if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
   const closed = closedLimit(limits.of(caller.roles, id));
   if (closed === undefined) return;
@@ -25,10 +27,12 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
 
 /**
  * What a user made is open to that user, unless an application of somebody else's stands in for it, and to the roles it names;
- * to everyone only if it is of the configuration.
+ * to everyone only if it is of the configuration. A key that is narrowed to some deployments opens no others itself; what
+ * they call to answer goes by the rights of the user.
  */
-function isOpenTo(caller: Actor, { userRoles, ownership: made }: Deployment): boolean {
-  const { subject, roles } = caller;
+function isOpenTo(caller: Actor, { id, userRoles, ownership: made }: Deployment): boolean {
+  const { subject, roles, chain, madeKey } = caller;
+  if (chain === null && madeKey?.deployments?.includes(id) === false) return false;
   if (made !== null && made.owner === subject && !isLedByAnother(caller)) return true;
   return userRoles === null ? made === null : userRoles.some((role) => roles.includes(role));
 }

@@ -10,10 +10,23 @@ export interface Caller {
   readonly roles: readonly string[];
   /** Null if the caller holds a key or token of its own; else the chain its per-request key belongs to. */
   readonly chain: Chain | null;
+  /** Of a user who shows a token of an identity provider: when that was issued. */
+  readonly signedInAtMs?: number;
+  /** The key that the user made and that stands for it, also of the calls that follow from it. */
+  readonly madeKey?: MadeKey;
+}
+
+/** What is to be known of a key that a user made as long as something goes on that it began. */
+export interface MadeKey {
+  readonly id: string;
+  /** One more with each rotation. */
+  readonly version: number;
+  /** The ids that it may call itself; null: what its user may. */
+  readonly deployments: readonly string[] | null;
 }
 
 /** What decides of a caller which deployments it may use. */
-export interface Actor extends Pick<Caller, 'subject' | 'roles'> {
+export interface Actor extends Pick<Caller, 'subject' | 'roles' | 'madeKey'> {
   readonly chain: Pick<Chain, 'path'> | null;
 }
 

@@ -3,6 +3,7 @@ import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { HeldRights } from './held-rights.ts';
 import { createIdentify, KeyRing, unauthorized } from './identify.ts';
 
+const from = { socket: {}, headers: {} };
 const ada = { subject: 'ada', project: 'corporate', roles: ['staff'], chain: null };
 const lent = { ...ada, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
 
@@ -45,7 +46,7 @@ describe('credentials', () => {
     ['a token', 'h.good.s', ada, ['token h.good.s']],
   ])('that are %s are looked for there', async (_what, credentials, caller, where) => {
     const { identify, asked, refusals } = openIdentify();
-    expect(await identify(credentials)).toEqual(caller);
+    expect(await identify(credentials, from)).toEqual(caller);
     expect(asked).toEqual(where);
     expect(refusals).toEqual([]);
   });
@@ -59,7 +60,7 @@ describe('credentials', () => {
     ['an encrypted token', 'a.b.c.d.e', 'invalid_token'],
   ])('that are %s are refused with a challenge, and told once by their code', async (_what, credentials, code) => {
     const { identify, refusals } = openIdentify();
-    await expect(identify(credentials)).rejects.toMatchObject({
+    await expect(identify(credentials, from)).rejects.toMatchObject({
       code,
       status: 401,
       headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
@@ -69,7 +70,7 @@ describe('credentials', () => {
 
   it('that cannot be told are no refusal', async () => {
     const { identify, refusals } = openIdentify();
-    await expect(identify('h.down.s')).rejects.toThrow('down');
+    await expect(identify('h.down.s', from)).rejects.toThrow('down');
     expect(refusals).toEqual([]);
   });
 });

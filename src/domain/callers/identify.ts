@@ -1,35 +1,41 @@
 import { hash } from 'node:crypto';
+import type { RequestOrigin } from '#base/http/client-address.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
+import { isMadeKey } from './made-key-form.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
 
 /**
- * Finds who a key or token belongs to, at once if it is a configured key. Throws `invalid_api_key`, `invalid_token`, or
- * `overloaded` if the keys that would tell cannot be had.
+ * Finds who a key or token belongs to, at once if it is a configured key. Throws `invalid_api_key`, `invalid_token`,
+ * `address_not_allowed` for a key that is bound to other addresses than the one the request comes from, or `overloaded` if the
+ * keys that would tell cannot be had.
  */
-export type Identify = (credentials: string) => Caller | Promise<Caller>;
+export type Identify = (credentials: string, from: RequestOrigin) => Caller | Promise<Caller>;
 
 /** Finds whom a signed token (JWT) stands for. Throws `invalid_token`, or `overloaded` if its issuer's keys cannot be had. */
 export type VerifyToken = (token: string) => Promise<Caller>;
 
 export interface IdentifyDeps {
   readonly verifyToken: VerifyToken;
+  /** The keys that users made; absent: there are none. */
+  readonly madeKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
   /** Called once for each refusal of credentials with its reason, never with the credentials. */
   readonly noteRefusal?: (why: ErrorCode) => void;
 }
 
 /**
- * Looks a key up among the configured ones, then among those of calls under way; what has the form of a token and is no
- * configured key is verified as one. A per-request key never has that form.
+ * Looks a key up among the configured ones, then, by its form, among those that users made or those of calls under way; what
+ * has the form of a token and is no configured key is verified as one. No other key ever has that form.
  */
 export function createIdentify(
   snapshot: () => { readonly keys: KeyRing },
   perRequestKeys: PerRequestKeys,
-  { verifyToken, noteRefusal }: IdentifyDeps,
+  { verifyToken, madeKeys, noteRefusal }: IdentifyDeps,
 ): Identify {
-  const findOther = async (credentials: string): Promise<Caller> => {
+  const findOther = async (credentials: string, from: RequestOrigin): Promise<Caller> => {
     try {
       if (hasTokenForm(credentials)) return await verifyToken(credentials);
+      if (madeKeys !== undefined && isMadeKey(credentials)) return await madeKeys.find(credentials, from);
       const caller = await perRequestKeys.find(credentials);
       if (caller !== undefined) return caller;
       throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
@@ -38,7 +44,7 @@ export function createIdentify(
       throw thrown;
     }
   };
-  return (credentials) => snapshot().keys.find(credentials) ?? findOther(credentials);
+  return (credentials, from) => snapshot().keys.find(credentials) ?? findOther(credentials, from);
 }
 
 /** Three parts in base64url, the last of which is empty if nothing is signed; five if the token is encrypted. */

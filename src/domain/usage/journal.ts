@@ -21,6 +21,8 @@ export interface UsageRecord {
   /** Billionths of a USD. */
   readonly cost: number;
   readonly durationMs: number;
+  /** Id of the key that its user made and it began with; absent: it came with a token, or a key of the configuration. */
+  readonly keyId?: string;
 }
 
 /** What somebody did that others may have to answer for later. */
@@ -28,11 +30,11 @@ export interface AuditRecord {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  /** Such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`, `application.evaluated`, `chat.shared`, `configuration.loaded`, `configuration.refused`, `credentials.refused`. */
+  /** Such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`, `application.evaluated`, `chat.shared`, `key.made`, `key.rotated`, `key.deleted`, `configuration.loaded`, `configuration.refused`, `credentials.refused`. */
   readonly action: string;
   /** User subject; undefined if nobody is known. */
   readonly subject: string | undefined;
-  /** The deployment, file or configuration it was done to. */
+  /** The deployment, file, key or configuration it was done to. */
   readonly object: string | undefined;
   readonly requestId: string | undefined;
   /** Further facts; never content or secrets. */

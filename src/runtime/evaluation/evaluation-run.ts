@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { toParleyError } from '#contract/errors.ts';
+import { ParleyError, toParleyError } from '#contract/errors.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { EvaluationStart } from '#domain/evaluation/evaluations.ts';
@@ -39,9 +40,13 @@ export class EvaluationRun {
     this.over = this.#run();
   }
 
-  /** A stop of the node ends it. */
-  cancel(_reason: unknown): void {
-    this.#break(stopped);
+  get caller(): Caller {
+    return this.#start.caller;
+  }
+
+  /** A stop of the node ends it, or the end of the key that it began with, which `reason` tells. */
+  cancel(reason: unknown): void {
+    this.#break(reason instanceof ParleyError && reason.status === 401 ? reason.message : stopped);
   }
 
   /** It was cancelled, deleted, or given up: somebody else wrote that. */

@@ -5,10 +5,11 @@ import type { Claim } from '#domain/limits/limit-store.ts';
 import { toGrants } from './stored-rights.ts';
 
 /** A caller as text, without whom it reports to. */
-export function toStored({ subject, project, roles, chain }: Caller): string {
+export function toStored({ subject, project, roles, chain, madeKey }: Caller): string {
   const { files = [], received = [], granted = [] } = chain?.rights ?? {};
   const rights = { files: [...files], ...some({ received, granted, claims: chain?.claims ?? [] }) };
-  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights });
+  const key = madeKey && { madeKey: { id: madeKey.id, version: madeKey.version } };
+  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key });
 }
 
 /** The caller again; undefined for anything that `toStored` does not give. */
@@ -19,7 +20,14 @@ export function fromStored(text: string, report: Chain['report']): Caller | unde
   if (typeof subject !== 'string' || typeof project !== 'string') return undefined;
   if (!isTexts(roles) || !isTexts(path) || !isTexts(files)) return undefined;
   const rights = new HeldRights({ files, received: toGrants(stored.received), granted: toGrants(stored.granted) });
-  return { subject, project, roles, chain: { path, rights, claims: toClaims(stored.claims), report } };
+  const chain = { path, rights, claims: toClaims(stored.claims), report };
+  return { subject, project, roles, chain, ...toMadeKey(stored.madeKey) };
+}
+
+/** What the key may call itself does not matter to those who hold a per-request key. */
+function toMadeKey(value: unknown): Pick<Caller, 'madeKey'> {
+  const { id, version } = isJsonObject(value) ? value : {};
+  return typeof id === 'string' && typeof version === 'number' ? { madeKey: { id, version, deployments: null } } : {};
 }
 
 /** Few keys have any of them. */

@@ -31,5 +31,6 @@ function toRecord(row: UsageRow): UsageRecord {
     ...{ deployment: row.deployment, path: fromRecordList(row.path), operation: row.operation as Operation },
     ...{ outcome: row.outcome as CallOutcome, status: row.status, durationMs: row.duration_ms },
     ...{ promptTokens: row.prompt_tokens, completionTokens: row.completion_tokens, cost: row.cost },
+    ...(row.key_id !== null && { keyId: row.key_id }),
   };
 }

@@ -116,6 +116,7 @@ function toUsageRow(record: UsageRecord): UsageRow {
     completion_tokens: toWhole(record.completionTokens),
     cost: toWhole(record.cost),
     duration_ms: Number.isFinite(record.durationMs) ? record.durationMs : 0,
+    key_id: record.keyId === undefined ? null : toStorable(record.keyId),
   };
 }
 

@@ -1,6 +1,7 @@
 import { toChatTables, toShareTable } from './chat-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { toEvaluationTables } from './evaluation-tables.ts';
+import { toKeyTables } from './key-tables.ts';
 import { toResponseTables } from './response-tables.ts';
 
 /** The statements of one step of the schema. */
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   toBackgroundList,
   toShareTable,
   toUsageLists,
+  toKeyTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

@@ -1,11 +1,12 @@
 import type { Generated } from 'kysely';
 import type { ChatSchema } from './chat-schema.ts';
 import type { EvaluationSchema } from './evaluation-schema.ts';
+import type { KeySchema } from './key-tables.ts';
 import type { PassageSchema } from './passage-schema.ts';
 import type { ResponseSchema } from './response-schema.ts';
 
 /** The tables, alike in every engine; `migrations` makes them. Times are milliseconds since the epoch. */
-export interface Schema extends ChatSchema, EvaluationSchema, PassageSchema, ResponseSchema {
+export interface Schema extends ChatSchema, EvaluationSchema, KeySchema, PassageSchema, ResponseSchema {
   readonly consents: ConsentRow;
   readonly applications: ApplicationRow;
   readonly application_versions: ApplicationVersionRow;
@@ -113,6 +114,8 @@ export interface UsageRow {
   /** Billionths of a USD. */
   readonly cost: number;
   readonly duration_ms: number;
+  /** Id of the key that the user made for it; null: of a token, or a key of the configuration. */
+  readonly key_id: string | null;
 }
 
 export interface AuditRow {

@@ -47,9 +47,10 @@ function readOutcome(query: Query): CallOutcome | undefined {
 
 function toShown({ atMs, subject, cost, ...call }: UsageRecord): object {
   const { id, requestId, project, deployment, path, operation, outcome, status } = call;
-  const { promptTokens, completionTokens, durationMs } = call;
+  const { promptTokens, completionTokens, durationMs, keyId } = call;
   return {
     ...{ id, at: atMs, requestId, user: subject, project, deployment, path, operation, outcome, status },
     ...{ promptTokens, completionTokens, cost: cost / unitsPerUsd, durationMs },
+    ...(keyId !== undefined && { key: keyId }),
   };
 }

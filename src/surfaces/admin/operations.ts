@@ -69,6 +69,11 @@ const callsPage: NamedSchema = {
             completionTokens: { type: 'integer' },
             cost: { type: 'number', description: 'USD.' },
             durationMs: { type: 'number' },
+            key: {
+              type: 'string',
+              description:
+                'Id of the key that the user made for it. Absent: it came with a token, or a key of the configuration.',
+            },
           },
         },
       },

@@ -72,5 +72,5 @@ async function requireAdmin(deps: AdminDeps, request: FastifyRequest, reply: Fas
 
 async function callerOf({ identify }: AdminDeps, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   reply.header('cache-control', 'no-store');
-  return identify(readCredentials(raw));
+  return identify(readCredentials(raw), raw);
 }

@@ -44,7 +44,7 @@ export function importRoutes(app: FastifyInstance, { snapshot, identify, importD
   serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw }) => {
     const maxBytes = Math.min(maxDocumentBytes, snapshot().configuration.security.maxBodyBytes);
     refuseLargeBody(raw, maxBytes);
-    const caller = await identify(readCredentials(raw));
+    const caller = await identify(readCredentials(raw), raw);
     requireOwn(caller, 'import documents');
     requireJson(raw);
     const body = await readJsonBody(raw, maxBytes, { allowsProto: true });

@@ -62,7 +62,7 @@ async function readTried<Asked extends ToolsetRequest>(
 ): Promise<Tried<Asked>> {
   const most = Math.min(maxBytes, snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(raw, most);
-  const caller = await identify(readCredentials(raw));
+  const caller = await identify(readCredentials(raw), raw);
   requireOwn(caller, 'try tools');
   requireJson(raw);
   const body = await readJsonBody(raw, most);

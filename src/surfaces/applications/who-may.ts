@@ -13,7 +13,7 @@ import { placeIn } from './place-in.ts';
 
 /** The one whose applications these are; no application stands in for its user. */
 export async function identifyUser({ identify }: { identify: Identify }, { raw }: FastifyRequest): Promise<Caller> {
-  const caller = await identify(readCredentials(raw));
+  const caller = await identify(readCredentials(raw), raw);
   requireOwn(caller, 'see or change applications');
   return caller;
 }

@@ -109,7 +109,7 @@ export async function subjectOf(
   { identify, snapshot }: Pick<ChatRoutesDeps, 'identify' | 'snapshot'>,
   { raw }: FastifyRequest,
 ): Promise<string> {
-  const caller = await identify(readCredentials(raw));
+  const caller = await identify(readCredentials(raw), raw);
   requireOwn(caller, 'read or write chats');
   if (snapshot().configuration.page.conversations === 'browser') throw routeNotFound();
   return caller.subject;

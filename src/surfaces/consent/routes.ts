@@ -77,7 +77,7 @@ async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply
 
 /** The one whose consents these are; no application stands in for its user. */
 async function identifyUser({ identify }: ConsentSurfaceDeps, { raw }: FastifyRequest): Promise<Caller> {
-  const caller = await identify(readCredentials(raw));
+  const caller = await identify(readCredentials(raw), raw);
   requireOwn(caller, 'see, give or withdraw consent');
   return caller;
 }

@@ -85,7 +85,7 @@ async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller):
 }
 
 async function callerOf({ identify }: FileDeps, { raw }: FastifyRequest): Promise<Caller> {
-  return identify(readCredentials(raw));
+  return identify(readCredentials(raw), raw);
 }
 
 function placeOf(request: FastifyRequest): ContentPlace {

@@ -1,7 +1,10 @@
 import { Slots, type Slotted } from '#base/sweep.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 
 /** A call that a stop can end. */
 interface InFlightCall extends Slotted {
+  /** Undefined until it is known. */
+  readonly caller: Caller | undefined;
   cancel(reason: unknown): void;
 }
 
@@ -28,5 +31,10 @@ export class InFlightCalls extends Slots<InFlightCall> {
   /** Ends what is still open; its callers are told the reason. */
   abort(reason: unknown): void {
     for (const call of this.places) call?.cancel(reason);
+  }
+
+  /** The same for what was begun by callers that may not go on. */
+  abortOf(mayNotGoOn: (caller: Caller) => boolean, reason: unknown): void {
+    for (const call of this.places) if (call?.caller !== undefined && mayNotGoOn(call.caller)) call.cancel(reason);
   }
 }

@@ -15,6 +15,7 @@ export const keyErrors: readonly ErrorCode[] = [
   'missing_credentials',
   'invalid_api_key',
   'invalid_token',
+  'address_not_allowed',
   'overloaded',
   'shutting_down',
 ];

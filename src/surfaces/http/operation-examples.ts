@@ -32,6 +32,8 @@ export const exampleNames = {
   /** What is shared of it, and the token of the link. */
   share: 'share-of-hours',
   shareToken: 'example-token-of-a-link-that-nobody-guesses',
+  /** A key that a user made. */
+  key: 'key-of-a-user',
 } as const;
 
 /** The parameter `id` of paths below a deployment. */

@@ -57,6 +57,7 @@ export const chapters = {
   MCP: 'The same deployments as servers of the Model Context Protocol.',
   Listings: 'The deployments that the caller may use.',
   Limits: 'Who the caller is, and what it has used.',
+  Keys: 'Keys that users make for themselves.',
   Consent: 'What the user lets applications call on its behalf.',
   Applications: 'Applications that users make, and what is needed to make one.',
   Chats: 'The conversations of the page, the same on every device of a user.',

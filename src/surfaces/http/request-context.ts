@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { type ParleyError, toParleyError } from '#contract/errors.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
@@ -77,6 +78,10 @@ export class RequestContext {
       if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled.reason);
     }
     return this.#controller.signal;
+  }
+
+  get caller(): Caller | undefined {
+    return this.record.caller;
   }
 
   get hasLeft(): boolean {

@@ -35,6 +35,13 @@ const userInfo: NamedSchema = {
     properties: {
       ...{ user: text, project: text, roles: { type: 'array', items: text } },
       titleModel: { type: 'string', description: 'The model that names conversations of the page, if one is configured.' },
+      selfService: {
+        type: 'object',
+        required: ['keys', 'maxDays'],
+        properties: { keys: { type: 'integer' }, maxDays: { type: 'integer' } },
+        description:
+          'How many keys in force the user may make (`POST /v1/user/keys`), and how many days each may live. Absent: none.',
+      },
       sharesChats: { type: 'boolean', description: 'True if chats can be shared by a link.' },
     },
   },

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { pathBelow } from '#base/url-path.ts';
+import type { SelfService } from '#contract/configuration/access.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -22,6 +23,8 @@ import { toLimitStats } from './limit-stats.ts';
 export interface CallerRoutesDeps {
   /** Whether chats can be shared, as far as the configuration lets users do it. */
   readonly sharesChats: boolean;
+  /** What the caller may make of keys; undefined: nothing. */
+  readonly keysToMake: (caller: Caller) => SelfService | undefined;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
@@ -62,17 +65,20 @@ const deploymentsBase = '/v1/deployments/';
 /** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: who a caller is, what is left of its limits, how it may begin, and how far documents are read (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
-    const { subject, project, roles } = await deps.identify(readCredentials(request.raw));
+    const caller = await deps.identify(readCredentials(request.raw), request.raw);
+    const { subject, project, roles } = caller;
+    const selfService = deps.keysToMake(caller);
     const { titleModel, sharing, conversations } = deps.snapshot().configuration.page;
     const sharesChats = deps.sharesChats && sharing && conversations === 'server';
     return {
       ...{ user: subject, project, roles },
       ...(titleModel !== undefined && { titleModel }),
       ...(sharesChats && { sharesChats }),
+      ...(selfService && { selfService }),
     };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
-    const caller = await deps.identify(readCredentials(request.raw));
+    const caller = await deps.identify(readCredentials(request.raw), request.raw);
     const { view, encodedId } = toTarget(request);
     const snapshot = deps.snapshot();
     const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, toDeploymentId(encodedId));

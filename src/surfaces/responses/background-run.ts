@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { type ParleyError, toParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponsePlace, RunStore } from '#domain/responses/response-store.ts';
 import type { KeptResponse } from './response-keeper.ts';
 import type { ResponseRun } from './response-run.ts';
@@ -14,6 +15,7 @@ const retryMs = 500;
 export interface BackgroundRunDeps {
   readonly place: ResponsePlace;
   readonly node: string;
+  readonly caller: Caller;
   readonly run: ResponseRun;
   readonly opening: StoredOpening;
   /** What the run said of its end. */
@@ -41,6 +43,10 @@ export class BackgroundRun implements ReplySink {
     this.#deps = deps;
   }
 
+  get caller(): Caller {
+    return this.#deps.caller;
+  }
+
   follow(answer: Answer): void {
     this.#answer = answer;
     if (this.#isOver) answer.cancel();
@@ -63,7 +69,7 @@ export class BackgroundRun implements ReplySink {
     this.#finish(error);
   }
 
-  /** A stop of the node ends it. */
+  /** A stop of the node ends it, or the end of the key that it began with. */
   cancel(reason: unknown): void {
     this.#answer?.cancel();
     this.fail(reason);

@@ -179,7 +179,7 @@ export class BackgroundRuns {
       const place = { id: run.response.id, subject: caller.subject };
       let answer: Answer | undefined;
       const background = new BackgroundRun({
-        ...{ place, node: life.node, run, opening, kept: () => kept, runs: responses.runs },
+        ...{ place, node: life.node, caller, run, opening, kept: () => kept, runs: responses.runs },
         onChange: () => this.#tell(place.id),
         onOver: (error) => this.#over(place.id, { background, record, answer, error }),
       });

@@ -14,6 +14,8 @@ interface Following {
   /** Only events with a greater number. */
   readonly after: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether its reader may read no more. */
+  readonly isOver: () => boolean;
 }
 
 /** How soon events of another node's run are seen. */
@@ -25,12 +27,13 @@ const mostFailures = 100;
 export async function streamRun(
   { responses, runs }: StreamDeps,
   response: ServerResponse,
-  { place, after, headers }: Following,
+  { place, after, headers, isOver }: Following,
 ): Promise<void> {
   const stream = new EventStream(response, { headers, heartbeat: comment });
   let last = after;
   let failures = 0;
   while (!response.destroyed) {
+    if (isOver()) return stream.abandon();
     const changed = runs.changed(place.id, lookMs);
     const told = await readOn(responses.runs, place, last).catch(() => undefined);
     failures = told === undefined ? failures + 1 : 0;

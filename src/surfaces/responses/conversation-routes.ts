@@ -131,7 +131,7 @@ async function readBody(
 ): Promise<{ caller: Caller; body: JsonObject }> {
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   refuseLargeBody(raw, maxBodyBytes);
-  const caller = await deps.identify(readCredentials(raw));
+  const caller = await deps.identify(readCredentials(raw), raw);
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (mayBeEmpty && (length ?? '0') === '0' && encoding === undefined) return { caller, body: {} };
   requireJson(raw);
@@ -164,7 +164,7 @@ function idTaken(id: string) {
 }
 
 function callerOf({ identify }: ConversationRoutesDeps, { raw }: FastifyRequest): Promise<Caller> {
-  return Promise.resolve(identify(readCredentials(raw)));
+  return Promise.resolve(identify(readCredentials(raw), raw));
 }
 
 function placeOf({ params }: FastifyRequest): { id: string; item: string } {

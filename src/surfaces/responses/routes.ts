@@ -86,7 +86,9 @@ async function serveBackground(
   const headers = headersOf(context, ignored);
   if (asked.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = asked.target.call.caller;
-  await streamRun(background, response, { place: { id: queued.id, subject }, after: -1, headers });
+  // Whatever ends its reader ends the run.
+  const isOver = () => false;
+  await streamRun(background, response, { place: { id: queued.id, subject }, after: -1, headers, isOver });
 }
 
 interface Opening {

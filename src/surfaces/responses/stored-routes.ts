@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requestFault } from '#contract/request-fault.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
@@ -34,6 +35,8 @@ export interface StoredRoutesDeps {
   readonly aliases: readonly string[];
   /** Responses that callers of this node may know of and the store may not, by their ids: each resolves once it does. */
   readonly beginning: ReadonlyMap<string, Promise<unknown>>;
+  /** Whether the key that a caller came with is no longer in force. */
+  readonly hasEnded: (caller: Caller) => boolean;
 }
 
 /** Chains are read as a whole: as much of them as a request may hold. */
@@ -44,7 +47,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
   for (const base of ['/v1', ...deps.aliases.map((alias) => `/${alias}/v1`)]) {
     const url = `${base}/responses/:response`;
     app.get(url, async (request, reply) => {
-      const place = await placeOf(deps, request);
+      const { place, caller } = await askedBy(deps, request);
       const query = request.query as Query;
       const after = readNumber(query, 'starting_after');
       const isStreamed = readFlag(query, 'stream');
@@ -53,7 +56,8 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       if (!isStreamed) return toShownResponse(stored, readInclude(query));
       if (!stored.isBackground) throw queryFault('stream', 'can be true for a response that was made in the background');
       reply.hijack();
-      await streamRun(deps, reply.raw, { place, after: after ?? -1, headers: { 'x-request-id': request.id } });
+      const isOver = () => deps.hasEnded(caller);
+      await streamRun(deps, reply.raw, { place, after: after ?? -1, headers: { 'x-request-id': request.id }, isOver });
       return reply;
     });
     serveEarly(app, { method: 'DELETE', url }, async (request) => {
@@ -100,7 +104,7 @@ async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promi
 }
 
 async function listBackground({ identify, responses, clock }: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const caller = await identify(readCredentials(request.raw));
+  const caller = await identify(readCredentials(request.raw), request.raw);
   requireOwn(caller, 'list responses');
   const { limit: most, after: behind } = request.query as Query;
   const { limit, after } = readItemQuery({ limit: most, after: behind });
@@ -115,12 +119,19 @@ async function find({ responses, clock }: StoredRoutesDeps, place: ResponsePlace
   return stored;
 }
 
+async function placeOf(deps: StoredRoutesDeps, request: FastifyRequest): Promise<ResponsePlace> {
+  return (await askedBy(deps, request)).place;
+}
+
 /** Who was told of a response a moment ago finds it. */
-async function placeOf({ identify, beginning }: StoredRoutesDeps, request: FastifyRequest): Promise<ResponsePlace> {
-  const { subject } = await identify(readCredentials(request.raw));
-  const { response: id } = request.params as { response: string };
+async function askedBy(
+  { identify, beginning }: StoredRoutesDeps,
+  { raw, params }: FastifyRequest,
+): Promise<{ readonly place: ResponsePlace; readonly caller: Caller }> {
+  const caller = await identify(readCredentials(raw), raw);
+  const { response: id } = params as { response: string };
   await beginning.get(id);
-  return { id, subject };
+  return { place: { id, subject: caller.subject }, caller };
 }
 
 /** Whatever is not there, or is another user's. */

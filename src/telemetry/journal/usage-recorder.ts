@@ -36,6 +36,7 @@ export class UsageRecorder implements CallListener {
       completionTokens: end.completionTokens,
       cost,
       durationMs: Math.round(durationMs),
+      ...(caller.madeKey !== undefined && { keyId: caller.madeKey.id }),
     });
   }
 }

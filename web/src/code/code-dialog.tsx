@@ -1,13 +1,17 @@
 import { type ReactNode, useId, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { takeKey } from '../page/kept-key.ts';
+import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import { useCodeWords } from './code-words.ts';
-import { toSnippets } from './snippets.ts';
+import { type MadeKey, OwnKeys } from './own-keys.tsx';
+import { toSnippets, withKey } from './snippets.ts';
+import { UserKeys } from './user-keys.ts';
 import '../parts/question-dialog.css';
 import './code.css';
 
@@ -24,9 +28,12 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   const address = new URL('.', location.href).href.replace(/\/$/, '');
   const [first, ...others] = toSnippets({ address, deployment: id });
   const [chosen, setChosen] = useState(first?.name ?? '');
-  const shown = others.find((snippet) => snippet.name === chosen) ?? first;
+  const found = others.find((snippet) => snippet.name === chosen) ?? first;
   const ownKey = takeKey();
-  if (first === undefined || shown === undefined) return null;
+  const { keys, right, isKnown } = useKeyRight(ownKey);
+  const [made, setMade] = useState<MadeKey>();
+  if (first === undefined || found === undefined) return null;
+  const shown = made === undefined ? found : withKey(found, made.key);
   const options = [first, ...others].map((snippet) => [snippet.name, snippet.name] as const);
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': title, closedby: 'any' }}>
@@ -37,16 +44,14 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
         <Fact name={words.model} value={id} copy={words.copyModel} />
         <Fact name={words.key}>
           <span className="small">
-            {words.keyHint} {ownKey !== undefined && words.ownKey}
+            {isKnown && (right === null ? words.keyHint : words.keyBelow)} {ownKey !== undefined && words.ownKey}
           </span>
           {ownKey !== undefined && <CopyButton text={() => ownKey} label={words.copyOwnKey} />}
         </Fact>
       </dl>
+      {right !== null && <OwnKeys {...{ keys, right, made, setMade }} />}
       <Segments name={words.way} value={shown.name} options={options} choose={setChosen} />
-      <p className="soft small">
-        {shown.file !== undefined && `${words.inFile(shown.file)} `}
-        {words.setKey} <code>export KEY=…</code>
-      </p>
+      <KeyHint file={shown.file} made={shown === found ? made : null} />
       <CodeBlock text={shown.text} language={shown.language} isWhole />
       <div className="row end">
         <button type="button" className="button" onClick={leave}>
@@ -55,6 +60,28 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
       </div>
     </dialog>
   );
+}
+
+/** Where a snippet goes, and where its key comes from; `made` is null if the snippet has the key. */
+function KeyHint({ file, made }: { readonly file: string | undefined; readonly made: MadeKey | undefined | null }) {
+  const words = useCodeWords();
+  const line = `export KEY=${made?.key ?? '…'}`;
+  return (
+    <p className="soft small key-hint">
+      {file !== undefined && `${words.inFile(file)} `}
+      {made !== null && words.setKey} {made !== null && <code>{line}</code>}
+      {made != null && <CopyButton text={() => line} label={words.copyExport} />}
+    </p>
+  );
+}
+
+/** What the user may make of keys; null if nothing. Who is here with a key is not asked for. */
+function useKeyRight(ownKey: string | undefined) {
+  const { service } = usePage();
+  const [keys] = useState(() => new UserKeys(service));
+  const [load] = useState(() => async () => (ownKey === undefined ? keys.right() : null));
+  const { value: right = null, isLoading } = useLoaded(load);
+  return { keys, right, isKnown: !isLoading };
 }
 
 type FactProps = { readonly name: string } & (

@@ -16,4 +16,25 @@ export const codeSpanish: CodeWords = {
   way: 'Preguntar con',
   setKey: 'La clave se toma del entorno:',
   inFile: (file) => `En ${file}.`,
+  keyBelow:
+    'Crea una propia abajo. Te representa: lo que un programa pide con ella cuenta para ti, y no abre más de lo que tú puedes usar.',
+  own: 'Tu propia clave',
+  keyName: 'Nombre, si quieres',
+  worksFor: 'Vale durante',
+  days: (count) => (count === 1 ? 'un día' : count === 365 ? 'un año' : `${count} días`),
+  makeKey: 'Crear una clave',
+  madeKey: 'Tu nueva clave',
+  once: 'Cópiala ahora: solo se muestra aquí. Las líneas de abajo ya la tienen.',
+  full: (count) =>
+    count === 1
+      ? 'Puedes tener una clave, y ya la tienes. Elimínala para crear otra.'
+      : `Tienes ${count} claves, todas las que puedes tener. Elimina una para crear otra.`,
+  lastUsed: (when) => `último uso: ${when}`,
+  neverUsed: 'sin usar todavía',
+  until: (date) => `hasta el ${date}`,
+  expired: (date) => `caducó el ${date}`,
+  deleteKey: 'Eliminar',
+  deleteKeyOf: (name) => `Eliminar la clave ${name}`,
+  keyDeleted: 'La clave se ha eliminado. Los programas que la envían se rechazan desde ahora.',
+  copyExport: 'Copiar la línea con la clave',
 };

@@ -23,6 +23,11 @@ export function toSnippets(asked: Asked): readonly Snippet[] {
   return [toCurl(asked), toPython(asked), toJavaScript(asked), toAnthropic(asked), toCodex(asked), toClaudeCode(asked)];
 }
 
+/** The same with a key of the user: lines for a shell begin with it, others are left as they are. */
+export function withKey(snippet: Snippet, key: string): Snippet {
+  return snippet.language === 'bash' ? { ...snippet, text: `export KEY=${key}\n${snippet.text}` } : snippet;
+}
+
 function toCurl({ address, deployment }: Asked): Snippet {
   const body = JSON.stringify({ model: deployment, messages: [{ role: 'user', content: question }] });
   const lines = [

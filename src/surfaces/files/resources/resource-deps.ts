@@ -17,5 +17,5 @@ export interface ResourceDeps {
 
 /** Who asks. Throws what `identify` throws. */
 export async function callerOf({ identify }: Pick<ResourceDeps, 'identify'>, { raw }: FastifyRequest): Promise<Caller> {
-  return identify(readCredentials(raw));
+  return identify(readCredentials(raw), raw);
 }

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
 /** The values of `X-Real-IP`, `X-Forwarded-For` and `X-Forwarded-Proto` (docs/wire.md, Add-in). */
@@ -9,13 +8,19 @@ export interface ClientAddress {
   readonly proto: 'http' | 'https';
 }
 
+/** The request whose caller's address is asked for. */
+export interface RequestOrigin {
+  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** The other end of a connection. */
 interface Peer {
   readonly address: string;
   readonly isSecure: boolean;
 }
 
-export function peerOf(socket: Socket): Peer {
+export function peerOf(socket: RequestOrigin['socket']): Peer {
   return { address: socket.remoteAddress ?? '', isSecure: (socket as Partial<TLSSocket>).encrypted === true };
 }
 

@@ -1,0 +1,67 @@
+/** A key that a user made, as it is kept: the key itself is not. */
+export interface StoredKey {
+  readonly id: string;
+  /** User subject. */
+  readonly owner: string;
+  /** The owner's, of the token that the owner signed in with last. */
+  readonly project: string;
+  readonly roles: readonly string[];
+  /** When that token was issued. */
+  readonly signedInAtMs: number;
+  readonly name: string;
+  /** How the key begins. */
+  readonly prefix: string;
+  /** SHA-256 of the key, in hexadecimal. */
+  readonly digest: string;
+  /** One more with each rotation. */
+  readonly version: number;
+  /** The key before the last rotation, and until when it is still taken. */
+  readonly former: { readonly digest: string; readonly untilMs: number } | null;
+  /** Null: what the owner may. */
+  readonly deployments: readonly string[] | null;
+  /** Addresses, and networks in CIDR notation; null: any. */
+  readonly allowedIps: readonly string[] | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly lastUsedAtMs: number | null;
+}
+
+/** One key of one user. */
+export interface KeyPlace {
+  readonly owner: string;
+  readonly id: string;
+}
+
+/** What takes the place of a key. */
+export interface Rotation extends Pick<StoredKey, 'digest' | 'prefix'> {
+  readonly atMs: number;
+  /** Until when the key before is still taken. */
+  readonly formerUntilMs: number;
+}
+
+/** What was written since a revision; `deleted` has ids. */
+export interface KeyChanges {
+  readonly revision: number;
+  readonly keys: readonly StoredKey[];
+  readonly deleted: readonly string[];
+}
+
+/**
+ * Port: keys that are made at run time. Whatever is written makes a new revision, whichever node writes it, and is seen in the order of
+ * revisions. Throws StoreFault.
+ */
+export interface KeyStore {
+  /** `full`: the owner has so many in force. Lets go of those of the owner that have expired. */
+  add(key: StoredKey, most: number): Promise<'added' | 'full'>;
+  /** The newest first; those that have expired among them until another is made. */
+  list(owner: string): Promise<readonly StoredKey[]>;
+  /** Undefined if none of this place is in force. */
+  rotate(place: KeyPlace, rotation: Rotation): Promise<StoredKey | undefined>;
+  delete(place: KeyPlace, nowMs: number): Promise<boolean>;
+  /** The owner signed in with another token: all its keys go by that one, unless it is older than the one they go by. */
+  noteSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void>;
+  /** When keys were used last, by id. No new revision. */
+  noteUses(uses: ReadonlyMap<string, number>): Promise<void>;
+  /** -1: all that are there. What was deleted more than a few minutes ago is not told any more. */
+  changes(since: number): Promise<KeyChanges>;
+}

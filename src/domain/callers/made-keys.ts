@@ -1,0 +1,192 @@
+import type { Clock } from '#base/clock.ts';
+import { clientAddress, peerOf, type RequestOrigin } from '#base/http/client-address.ts';
+import { Recurring } from '#base/recurring.ts';
+import { trustedNetworks } from '#base/trusted-networks.ts';
+import type { SelfService } from '#contract/configuration/access.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { StoreFault } from '../store-fault.ts';
+import type { Caller, MadeKey } from './caller.ts';
+import { unauthorized } from './identify.ts';
+import type { KeyStore } from './key-store.ts';
+import { type KnownKey, KnownKeys } from './known-keys.ts';
+import { digestOfKey } from './made-key-form.ts';
+import { isSignedIn, offersKeys, selfServiceOf } from './self-service.ts';
+
+/** How soon this node learns what others write; everything is in force within a second. */
+const lookMs = 400;
+const noteUsesMs = 5_000;
+/** How long a node that hears nothing goes on. */
+const longestDeafMs = 60_000;
+
+export interface MadeKeysDeps {
+  readonly store: KeyStore;
+  /** Whether other nodes write there too. */
+  readonly isShared: boolean;
+  readonly snapshot: () => { readonly configuration: Configuration };
+  readonly clock: Clock;
+  /** Called with faults that fail no call. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/**
+ * The keys that users made, all of them in memory: a look-up asks no store. A key is in force until it is deleted or expires, and as
+ * long as the roles of its owner give the right to have keys. While no role does, the store is left alone.
+ */
+export class MadeKeys {
+  readonly #deps: MadeKeysDeps;
+  readonly #recurring: Recurring;
+  #known = new KnownKeys();
+  /** -1: nothing is known yet. */
+  #revision = -1;
+  #heardAtMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> = Promise.resolve();
+  /** The read that begins once that one is over. */
+  #next: Promise<void> | undefined;
+  #uses = new Map<string, number>();
+  #onChange: () => void = () => undefined;
+
+  constructor(deps: MadeKeysDeps) {
+    this.#deps = deps;
+    this.#recurring = new Recurring(deps.noteFault);
+    this.#recurring.every(lookMs, 'keys of users cannot be looked up; those known go on for a minute', () => this.#look());
+    this.#recurring.every(noteUsesMs, 'the last uses of keys of users could not be kept', () => this.#keepUses());
+  }
+
+  /** Registers the one listener: what some callers held may have ended (`hasEnded`). */
+  onChange(hear: () => void): void {
+    this.#onChange = hear;
+  }
+
+  /** Whom a key stands for. Throws `invalid_api_key`, `address_not_allowed`, StoreFault. */
+  async find(key: string, from: RequestOrigin): Promise<Caller> {
+    if (!offersKeys(this.#deps.snapshot().configuration)) throw notInForce();
+    if (this.#isDeaf()) await this.#readOn().catch(() => undefined);
+    if (this.#isDeaf()) throw new StoreFault('nothing was heard of the keys of users for a while');
+    const found = this.#known.find(digestOfKey(key));
+    if (found === undefined || !this.#isInForce(found.caller.madeKey)) throw notInForce();
+    this.#requireAddress(found.known, from);
+    this.#uses.set(found.known.key.id, this.#deps.clock.epochMs());
+    return found.caller;
+  }
+
+  /** Whether what a caller began is to end, since the key it began with is no longer in force. */
+  hasEnded({ madeKey }: Pick<Caller, 'madeKey'>): boolean {
+    return madeKey !== undefined && this.#revision !== -1 && !this.#isInForce(madeKey);
+  }
+
+  /** What a caller may make of keys; undefined: nothing. */
+  rightOf(caller: Caller): SelfService | undefined {
+    return isSignedIn(caller) ? selfServiceOf(this.#deps.snapshot().configuration.roles, caller.roles) : undefined;
+  }
+
+  /** Called with each token that was verified: the keys of its user go by the newest. Never fails. */
+  noteSignIn(caller: Caller): void {
+    if (offersKeys(this.#deps.snapshot().configuration)) void this.#follow(caller).catch(() => undefined);
+  }
+
+  /** Resolves once this node knows what was just written, or will know it in a moment. */
+  written(): Promise<void> {
+    return this.#readOn().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#recurring.close();
+    await this.#keepUses().catch(() => undefined);
+  }
+
+  async #look(): Promise<void> {
+    const { snapshot, isShared } = this.#deps;
+    if (!offersKeys(snapshot().configuration)) {
+      if (this.#revision !== -1) this.#onChange();
+      return;
+    }
+    if (isShared || this.#revision === -1) await this.#readOn().finally(() => this.#onChange());
+    else this.#onChange();
+  }
+
+  /** A read that begins now or once the one under way is over: that may have missed what was written meanwhile. */
+  #readOn(): Promise<void> {
+    this.#next ??= this.#reading
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        this.#reading = this.#read();
+        return this.#reading;
+      });
+    return this.#next;
+  }
+
+  /** After a long time without news the store may have forgotten what was deleted: all of it is read again. */
+  async #read(): Promise<void> {
+    const { store, clock } = this.#deps;
+    const askedAtMs = clock.nowMs();
+    const since = this.#isDeaf() ? -1 : this.#revision;
+    const { revision, keys, deleted } = await store.changes(since);
+    const isAnew = since === -1 || revision < since;
+    if (revision < since) {
+      // Somebody put a back-up in the place of the database.
+      this.#revision = -1;
+      this.#heardAtMs = Number.NEGATIVE_INFINITY;
+      return this.#read();
+    }
+    if (isAnew) this.#known = new KnownKeys();
+    for (const key of keys) this.#known.put(key, clock.epochMs());
+    for (const id of deleted) this.#known.delete(id);
+    const isNews = revision !== this.#revision;
+    this.#revision = revision;
+    this.#heardAtMs = askedAtMs;
+    if (isNews) this.#onChange();
+  }
+
+  #isDeaf(): boolean {
+    const { isShared, clock } = this.#deps;
+    return this.#revision === -1 || (isShared && clock.nowMs() - this.#heardAtMs > longestDeafMs);
+  }
+
+  #isInForce(held: MadeKey | undefined): boolean {
+    const key = held === undefined ? undefined : this.#known.byId(held.id)?.key;
+    if (held === undefined || key === undefined) return false;
+    const { roles, identityProviders } = this.#deps.snapshot().configuration;
+    const nowMs = this.#deps.clock.epochMs();
+    const isCurrent = held.version === key.version;
+    const isFormer = held.version === key.version - 1 && key.former !== null && key.former.untilMs > nowMs;
+    if (key.expiresAtMs <= nowMs || !(isCurrent || isFormer)) return false;
+    return Object.hasOwn(identityProviders, key.project) && selfServiceOf(roles, key.roles) !== undefined;
+  }
+
+  #requireAddress({ isAllowed }: KnownKey, { socket, headers }: RequestOrigin): void {
+    if (isAllowed === undefined) return;
+    const { trustedProxies } = this.#deps.snapshot().configuration.security;
+    const { realIp } = clientAddress(peerOf(socket), headers, trustedNetworks(trustedProxies));
+    if (isAllowed(realIp)) return;
+    throw new ParleyError(
+      'address_not_allowed',
+      `The key may not be used from ${realIp}: its user bound it to other addresses. Make another key, or send it from one of those.`,
+    );
+  }
+
+  async #follow(caller: Caller): Promise<void> {
+    const { subject, project, roles, signedInAtMs } = caller;
+    if (!isSignedIn(caller) || signedInAtMs === undefined) return;
+    // Another node may have made one a moment ago.
+    if (this.#deps.isShared || this.#revision === -1) await this.#readOn();
+    if (!this.#known.goesByAnother(subject, { project, roles, signedInAtMs })) return;
+    await this.#deps.store.noteSignIn(subject, { project, roles, signedInAtMs });
+    await this.#readOn();
+  }
+
+  async #keepUses(): Promise<void> {
+    if (this.#uses.size === 0) return;
+    const uses = this.#uses;
+    this.#uses = new Map();
+    await this.#deps.store.noteUses(uses);
+  }
+}
+
+function notInForce(): ParleyError {
+  return unauthorized(
+    'invalid_api_key',
+    'The key is not known here, was deleted or has expired, or its user may have no keys any more.',
+  );
+}

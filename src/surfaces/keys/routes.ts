@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Compile } from 'typebox/compile';
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { SelfService } from '#contract/configuration/access.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { requireShape } from '#contract/request-fault.ts';
+import { KeyRotation, NewKey } from '#contract/user-keys.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { KeyPlace, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
+import { toMadeKey } from '#domain/callers/made-key-form.ts';
+import type { MadeKeys } from '#domain/callers/made-keys.ts';
+import { requireSelfService } from '#domain/callers/self-service.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
+import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-early.ts';
+import { toStoredKey } from './to-stored-key.ts';
+
+export interface KeyRoutesDeps {
+  readonly store: KeyStore;
+  readonly madeKeys: Pick<MadeKeys, 'written'>;
+  readonly identify: Identify;
+  readonly snapshot: () => ConfigSnapshot;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** 32 random bytes in base64url. */
+  readonly newSecret: () => string;
+  readonly noteAudit: NoteAudit;
+}
+
+const newKeyShape = Compile(NewKey);
+const rotationShape = Compile(KeyRotation);
+const mostBodyBytes = 256 * 1024;
+
+/** `/v1/user/keys`: keys that users who sign in make for themselves (docs/wire.md, Keys of users). */
+export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
+  const url = '/v1/user/keys';
+  serveEarly(app, { method: 'POST', url }, (request, reply) => make(deps, request, reply));
+  app.get(url, (request) => list(deps, request));
+  serveEarly(app, { method: 'DELETE', url: `${url}/:key` }, (request, reply) => remove(deps, request, reply));
+  serveEarly(app, { method: 'POST', url: `${url}/:key/rotate` }, (request) => rotate(deps, request));
+}
+
+async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  refuseLargeBody(request.raw, mostBodyBytes);
+  const { owner, right } = await makerOf(deps, request);
+  const asked = requireShape<NewKey>(newKeyShape as never, await readBody(request));
+  const { key, ...made } = toMadeKey(deps.newSecret());
+  const stored = toStoredKey(asked, { owner, right, made, id: deps.newId(), nowMs: deps.clock.epochMs() });
+  if ((await deps.store.add(stored, right.keys)) === 'full')
+    throw new ParleyError(
+      'too_many_keys',
+      `You have ${right.keys} ${right.keys === 1 ? 'key' : 'keys'}, as many as your roles let you have at once; delete one that you do not need.`,
+    );
+  await deps.madeKeys.written();
+  note(deps, request, { action: 'key.made', place: stored });
+  reply.code(201);
+  return { ...toShown(stored), key };
+}
+
+async function list(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
+  const { owner } = await makerOf(deps, request);
+  return { object: 'list', data: (await deps.store.list(owner.subject)).map(toShown) };
+}
+
+async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const place = await placeOf(deps, request);
+  if (!(await deps.store.delete(place, deps.clock.epochMs()))) throw notThere();
+  await deps.madeKeys.written();
+  note(deps, request, { action: 'key.deleted', place });
+  reply.code(204);
+}
+
+async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
+  refuseLargeBody(request.raw, mostBodyBytes);
+  const place = await placeOf(deps, request);
+  const { overlapSeconds = 0 } = requireShape<KeyRotation>(rotationShape as never, await readBody(request));
+  const { key, ...made } = toMadeKey(deps.newSecret());
+  const atMs = deps.clock.epochMs();
+  const rotated = await deps.store.rotate(place, { ...made, atMs, formerUntilMs: atMs + overlapSeconds * 1000 });
+  if (rotated === undefined) throw notThere();
+  await deps.madeKeys.written();
+  note(deps, request, { action: 'key.rotated', place });
+  return { ...toShown(rotated), key };
+}
+
+/** Who may make keys, and how many. */
+async function makerOf(
+  { identify, snapshot }: KeyRoutesDeps,
+  { raw }: FastifyRequest,
+): Promise<{ readonly owner: Caller; readonly right: SelfService }> {
+  const owner = await identify(readCredentials(raw), raw);
+  return { owner, right: requireSelfService(snapshot().configuration, owner) };
+}
+
+async function placeOf(deps: KeyRoutesDeps, request: FastifyRequest): Promise<KeyPlace> {
+  const { owner } = await makerOf(deps, request);
+  return { owner: owner.subject, id: (request.params as { key: string }).key };
+}
+
+async function readBody({ raw }: FastifyRequest): Promise<unknown> {
+  requireJson(raw);
+  return (await readJsonBody(raw, mostBodyBytes))();
+}
+
+function note(
+  { noteAudit }: KeyRoutesDeps,
+  { id: requestId }: FastifyRequest,
+  { action, place }: { readonly action: string; readonly place: KeyPlace },
+): void {
+  noteAudit({ action, subject: place.owner, object: place.id, requestId });
+}
+
+function toShown(key: StoredKey): JsonObject {
+  const { id, name, prefix, createdAtMs: createdAt, lastUsedAtMs: lastUsedAt, expiresAtMs: expiresAt } = key;
+  const { deployments, allowedIps } = key;
+  return {
+    ...{ id, name, prefix, createdAt, lastUsedAt, expiresAt },
+    ...(deployments !== null && { deployments }),
+    ...(allowedIps !== null && { allowedIps }),
+  };
+}
+
+function notThere(): ParleyError {
+  return new ParleyError('key_not_found', 'You have no key in force under this id; GET /v1/user/keys lists yours.');
+}

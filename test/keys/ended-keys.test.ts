@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { StoreFault } from '#domain/store-fault.ts';
+import { SqlKeyStore } from '#stores/sql/key-store.ts';
+import { ask, askStream } from '#test/ask.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { entryOf } from '../identity/support.ts';
+import { askWith, type KeysHouse, knows, type Made, makeKey, startKeysHouse, talkOn } from './keys-house.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+/** Within which what a key began is over. */
+const soon = { timeout: 5_000, interval: 50 };
+const messages = [{ role: 'user', content: 'Hello' }];
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that ends, on %s', (engine) => {
+  let house: KeysHouse;
+  let token: string;
+  const stream = (made: Made, node: { url: string } = house.nodes[1], model = 'm') =>
+    askStream(node.url, {
+      path: '/v1/chat/completions',
+      headers: { 'api-key': made.key, 'content-type': 'application/json' },
+      body: { model, messages, stream: true },
+    });
+  const remove = (made: Made) => askWith(house.nodes[0], token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
+  const known = async (made: Made) =>
+    void (await vi.waitFor(async () => expect(await knows(house.nodes[1], made.key)).toBe('ada'), soon));
+  const asked = async (from: number) => {
+    await vi.waitFor(() => expect(house.upstream.requests.length).toBeGreaterThan(from), soon);
+    return house.upstream.requests[from];
+  };
+
+  beforeAll(async () => {
+    house = await startKeysHouse(engine);
+    token = await house.issuer.token({ sub: 'ada', roles: 'maker' });
+    house.upstream.script(talkOn);
+  });
+  afterAll(() => house[Symbol.asyncDispose]());
+
+  it.each([
+    ['is deleted', async (made: Made) => void (await remove(made))],
+    ['is replaced', async (made: Made) => void (await rotateNow(made))],
+    ['expires', async () => void house.clock.moveCalendar(120_001)],
+    ['is of a user whose roles give no right to it any more', async () => house.configure({ roles: { maker: {} } })],
+  ])('that %s is a stream with an error as its last event, and the upstream is left', async (_what, end) => {
+    house.configure();
+    const made = await makeKey(house.nodes[0], token, { expiresAt: house.clock.epochMs() + 120_000 });
+    await known(made);
+    const before = house.upstream.requests.length;
+    const reading = await stream(made);
+    const whole = reading.rest();
+    const received = await asked(before);
+    await end(made);
+    const { error, content } = await whole;
+    expect(content()).toContain('on ');
+    expect([error?.code, error?.message]).toEqual(['invalid_api_key', expect.stringContaining('The key that began this')]);
+    expect((await received?.closed)?.early).toBe(true);
+    house.configure();
+    await remove(made);
+  });
+
+  const rotateNow = (made: Made) =>
+    askWith(house.nodes[0], token, `/v1/user/keys/${made.id}/rotate`, { method: 'POST', body: {} });
+
+  it('leaves other streams of the same user alone', async () => {
+    const [gone, kept] = [await makeKey(house.nodes[0], token), await makeKey(house.nodes[0], token)];
+    await known(gone);
+    await known(kept);
+    const before = house.upstream.requests.length;
+    const [first, second] = [await stream(gone), await stream(kept)];
+    const over = first.rest();
+    await remove(gone);
+    expect((await over).error?.code).toBe('invalid_api_key');
+    expect(await knows(house.nodes[1], kept.key)).toBe('ada');
+    expect(house.upstream.requests.slice(before).filter(({ isOpen }) => isOpen)).toHaveLength(1);
+    expect(await second.next()).toBeDefined();
+    second.leave();
+    await remove(kept);
+  });
+
+  it('is a call whose answer has not begun, which is then refused', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    await known(made);
+    const before = house.upstream.requests.length;
+    house.upstream.script(() => new Promise(() => undefined));
+    const waiting = ask(house.nodes[1].url, {
+      path: '/v1/chat/completions',
+      headers: { 'api-key': made.key, 'content-type': 'application/json' },
+      body: { model: 'm', messages },
+    });
+    const received = await asked(before);
+    await remove(made);
+    expect((await waiting).error.code).toBe('invalid_api_key');
+    expect((await received?.closed)?.early).toBe(true);
+    house.upstream.script(talkOn);
+  });
+
+  it('is a response in the background, and a stream of it', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    await known(made);
+    const created = await askWith(house.nodes[1], made.key, '/v1/responses', {
+      method: 'POST',
+      body: { model: 'm', input: 'Go on', background: true },
+    });
+    const { id } = created.json as { id: string };
+    const path = `/v1/responses/${id}`;
+    const statusOf = async () => ((await askWith(house.nodes[0], token, path)).json as { status: string }).status;
+    await vi.waitFor(async () => expect(await statusOf()).toBe('in_progress'), soon);
+    await remove(made);
+    await vi.waitFor(async () => expect(await statusOf()).toBe('failed'), soon);
+  });
+
+  it('is a per-request key, and what an application asks with it', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    await known(made);
+    const [, node] = house.nodes;
+    let lent = '';
+    let inner: Promise<string | undefined> | undefined;
+    house.upstream.script(async (answering) => {
+      if (!answering.received.path.startsWith('/app')) return talkOn(answering);
+      lent = String(answering.received.headers['api-key']);
+      const reading = await askStream(node.url, {
+        path: '/v1/chat/completions',
+        headers: { 'api-key': lent, 'content-type': 'application/json' },
+        body: { model: 'm', messages, stream: true },
+      });
+      inner = reading.rest().then(({ error }) => error?.code ?? undefined);
+      return talkOn(answering);
+    });
+    const outer = (await stream(made, node, 'app')).rest();
+    await vi.waitFor(() => expect(inner).toBeDefined(), soon);
+    expect(await knows(node, lent)).toBe('ada');
+    await remove(made);
+    expect((await outer).error?.code).toBe('invalid_api_key');
+    expect(await inner).toBe('invalid_api_key');
+    await vi.waitFor(async () => expect(await knows(node, lent)).toBe('401 invalid_api_key'), soon);
+    house.upstream.script(talkOn);
+  });
+});
+
+describe('a node that hears nothing of keys', () => {
+  it('goes on for a minute with those it knows, then refuses them until it hears again', async () => {
+    await using house = await startKeysHouse('SQLite');
+    let isAway = false;
+    const store = new SqlKeyStore(house.database);
+    const changes = store.changes.bind(store);
+    store.changes = async (since) => {
+      if (isAway) throw new StoreFault('it is away');
+      return changes(since);
+    };
+    await using node: TestService = await startService(
+      {
+        identityProviders: { corporate: entryOf(house.issuer, { rolesClaim: 'roles' }) },
+        roles: { maker: { selfService: { keys: 1, maxDays: 1 } } },
+      },
+      { keys: { store, isShared: true }, clock: house.clock },
+    );
+    const token = await house.issuer.token({ sub: 'ada', roles: 'maker' });
+    const made = await makeKey(house.nodes[0], token);
+    await vi.waitFor(async () => expect(await knows(node, made.key)).toBe('ada'), soon);
+    isAway = true;
+    house.clock.pass(58_000);
+    expect(await knows(node, made.key)).toBe('ada');
+    house.clock.pass(3_000);
+    expect(await knows(node, made.key)).toBe('503 overloaded');
+    expect(await knows(node, 'caller-key')).toBe('key:test');
+    await askWith(house.nodes[0], token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
+    isAway = false;
+    expect(await knows(node, made.key)).toBe('401 invalid_api_key');
+  });
+});

@@ -1,0 +1,106 @@
+import { SqlKeyStore } from '#stores/sql/key-store.ts';
+import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import { type Answered, ask } from '#test/ask.ts';
+import { openResponses } from '#test/response-stores.ts';
+import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+import { entryOf, type Issuer, MovedClock, startIssuer } from '../identity/support.ts';
+
+/** Two nodes on one database, an identity provider, and an upstream that is told what to answer. */
+export interface KeysHouse extends AsyncDisposable {
+  readonly database: SqlDatabase;
+  readonly nodes: readonly [TestService, TestService];
+  readonly clock: MovedClock;
+  readonly issuer: Issuer;
+  readonly upstream: ScriptedUpstream;
+  readonly audited: { readonly action: string; readonly subject: string | undefined; readonly object: string | undefined }[];
+  /** Puts a configuration in force on both nodes; as in the beginning if nothing is said. */
+  configure(more?: object): void;
+}
+
+/** What a key is told as once. */
+export interface Made {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly lastUsedAt: number | null;
+}
+
+export const roles = { maker: { selfService: { keys: 3, maxDays: 30 } }, plain: {} };
+
+export async function startKeysHouse(engine: 'SQLite' | 'PostgreSQL', options: ServiceOptions = {}): Promise<KeysHouse> {
+  const stored = await openResponses(engine);
+  const issuer = await startIssuer();
+  const upstream = await startScriptedUpstream();
+  const clock = new MovedClock();
+  const audited: KeysHouse['audited'] = [];
+  const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
+  const configuration = (more: object = {}): object => ({
+    models: { m: { upstreams, maxRetryAttempts: 1 }, other: { upstreams, maxRetryAttempts: 1 } },
+    applications: { app: { endpoint: `${upstream.url}/app` } },
+    identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+    roles,
+    security: { allowPrivateNetworks: ['127.0.0.1/32'] },
+    ...more,
+  });
+  const start = () =>
+    startService(configuration(), {
+      keys: { store: new SqlKeyStore(stored.database), isShared: true },
+      responses: { ...stored.stores(), isShared: true },
+      clock,
+      noteAudit: ({ action, subject, object }) => void audited.push({ action, subject, object }),
+      ...options,
+    });
+  const nodes = [await start(), await start()] as const;
+  return {
+    ...{ database: stored.database, nodes, clock, issuer, upstream, audited },
+    configure(more) {
+      for (const node of nodes) node.reload(configuration(more));
+    },
+    async [Symbol.asyncDispose]() {
+      for (const node of nodes) await node.close();
+      await upstream.close();
+      await issuer.stop();
+      await stored[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Asks with a key or token; a body is sent as JSON. */
+export function askWith(node: { readonly url: string }, credentials: string, path: string, more: object = {}): Promise<Answered> {
+  const { method = 'GET', body, headers = {} } = more as { method?: string; body?: object; headers?: Record<string, string> };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return ask(node.url, { method, path, headers: { authorization: `Bearer ${credentials}`, ...type, ...headers }, body });
+}
+
+/** Has a key made by whom a token stands for. */
+export async function makeKey(node: { readonly url: string }, token: string, body: object = {}): Promise<Made> {
+  const answered = await askWith(node, token, '/v1/user/keys', { method: 'POST', body });
+  if (answered.status !== 201) throw new Error(answered.text);
+  return answered.json as Made;
+}
+
+/** What a node says of whom a key or token stands for: the user, or the status and the code of the refusal. */
+export async function knows(node: { readonly url: string }, credentials: string, headers: object = {}): Promise<string> {
+  const { status, json, error } = await askWith(node, credentials, '/v1/user/info', { headers });
+  return status === 200 ? (json as { user: string }).user : `${status} ${error.code}`;
+}
+
+/** A chat call; the status, and the code of a refusal. */
+export async function chat(node: { readonly url: string }, credentials: string, model = 'm'): Promise<string> {
+  const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
+  const { status, error } = await askWith(node, credentials, '/v1/chat/completions', { method: 'POST', body });
+  return status === 200 ? '200' : `${status} ${error.code}`;
+}
+
+/** Says something every 50 ms until the one who asked is gone. */
+export const talkOn: Reply = async (answering) => {
+  answering.head();
+  while (answering.received.isOpen) {
+    await answering.events({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'on ' } }] });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};

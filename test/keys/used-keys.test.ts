@@ -1,0 +1,35 @@
+import { expect, it, vi } from 'vitest';
+import { startProcess } from '#test/start-process.ts';
+import { entryOf, startIssuer } from '../identity/support.ts';
+import { askWith, chat, knows, makeKey, roles } from './keys-house.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+it('What a key that a user made is used for is told by its id, to the user and to administrators', async () => {
+  await using issuer = await startIssuer();
+  await using node = await startProcess({
+    configuration: {
+      models: { m: { upstreams: [{ protocol: 'demo' }] } },
+      identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+      keys: { operator: { project: 'operators', role: 'admin' } },
+      roles,
+    },
+  });
+  const token = await issuer.token({ sub: 'ada', roles: 'maker' });
+  const made = await makeKey(node, token);
+  expect(await knows(node, made.key)).toBe('ada');
+  expect([await chat(node, made.key), await chat(node, token)]).toEqual(['200', '200']);
+  const callsAt = async (credentials: string, path: string) =>
+    ((await askWith(node, credentials, path)).json as { data: { user: string; project: string; key?: string }[] }).data.map(
+      ({ user, project, key }) => ({ user, project, key }),
+    );
+  const expected = [
+    { user: 'ada', project: 'corporate', key: undefined },
+    { user: 'ada', project: 'corporate', key: made.id },
+  ];
+  await vi.waitFor(async () => expect(await callsAt(token, '/v1/user/calls')).toEqual(expected), { timeout: 10_000 });
+  expect(await callsAt('operator', '/v1/admin/calls')).toEqual(expected);
+  const audit = await askWith(node, 'operator', '/v1/admin/audit?kind=key');
+  expect(audit.json).toMatchObject({ data: [{ action: 'key.made', user: 'ada', object: made.id }] });
+  expect(node.output.stdout + node.output.stderr).not.toContain(made.key.slice(9));
+});

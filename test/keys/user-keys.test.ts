@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { plainCompletion } from '#test/chunks.ts';
+import { callerKey } from '#test/start-service.ts';
+import { askWith, chat, type KeysHouse, knows, type Made, makeKey, startKeysHouse } from './keys-house.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** Within which all nodes know of a change. */
+const second = { timeout: 1_000, interval: 20 };
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s', (engine) => {
+  let house: KeysHouse;
+  let count = 0;
+  let user: string;
+  let token: string;
+  const signIn = (roles: string | readonly string[] = 'maker', more: object = {}) =>
+    house.issuer.token({ sub: user, roles, ...more });
+  const keysOf = async (held: string): Promise<Made[]> =>
+    ((await askWith(house.nodes[0], held, '/v1/user/keys')).json as { data: Made[] }).data;
+  const post = (held: string, body: object, path = '/v1/user/keys') =>
+    askWith(house.nodes[0], held, path, { method: 'POST', body });
+
+  beforeAll(async () => {
+    house = await startKeysHouse(engine);
+    house.upstream.script(({ response }) => {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(plainCompletion('hi')));
+    });
+  });
+  beforeEach(async () => {
+    house.configure();
+    user = `user-${++count}`;
+    token = await signIn();
+  });
+  afterAll(() => house[Symbol.asyncDispose]());
+
+  it('is told once, is the user on every node within a second, and is kept as a digest alone', async () => {
+    const [one, two] = house.nodes;
+    const made = await makeKey(one, token, { name: 'Notebook', days: 7 });
+    expect(made).toMatchObject({ name: 'Notebook', lastUsedAt: null, prefix: made.key.slice(0, made.prefix.length) });
+    expect(made.expiresAt - made.createdAt).toBe(7 * dayMs);
+    expect(made.key).not.toContain(made.id);
+    expect(made.prefix.length).toBeLessThan(20);
+    expect(await knows(one, made.key)).toBe(user);
+    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), second);
+    const info = await askWith(two, made.key, '/v1/user/info');
+    expect(info.json).toEqual({ user, project: 'corporate', roles: ['maker'] });
+    expect(await chat(two, made.key)).toBe('200');
+    const { key, ...shown } = made;
+    expect(await keysOf(token)).toEqual([shown]);
+    const rows = await house.database.run((kysely) => kysely.selectFrom('api_keys').selectAll().execute());
+    expect(JSON.stringify(rows)).not.toContain(key.slice(9));
+  });
+
+  it('is told when it was used last', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    expect(await knows(house.nodes[0], made.key)).toBe(user);
+    await vi.waitFor(async () => expect((await keysOf(token))[0]?.lastUsedAt).toBeGreaterThan(made.createdAt - 1), 8_000);
+  });
+
+  it('is made by those alone who sign in and whose role says so; others are told what would help', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    const refusal = async (credentials: string) => {
+      const { status, error } = await post(credentials, {});
+      return [status, error.code, error.message];
+    };
+    expect(await refusal(callerKey)).toEqual([
+      403,
+      'access_denied',
+      expect.stringContaining('sign in with an identity provider'),
+    ]);
+    expect(await refusal(made.key)).toEqual([403, 'access_denied', expect.stringContaining('sign in, and send your token')]);
+    expect(await refusal(await signIn('plain'))).toEqual([403, 'access_denied', expect.stringContaining('selfService')]);
+    expect((await askWith(house.nodes[0], made.key, '/v1/user/keys')).status).toBe(403);
+    expect(await keysOf(token)).toHaveLength(1);
+  });
+
+  it('is offered by what the service says of the user', async () => {
+    const offered = async (credentials: string) =>
+      ((await askWith(house.nodes[0], credentials, '/v1/user/info')).json as { selfService?: object }).selfService;
+    expect(await offered(token)).toEqual({ keys: 3, maxDays: 30 });
+    expect(await offered(await signIn('plain'))).toBeUndefined();
+    expect(await offered(callerKey)).toBeUndefined();
+    expect(await offered((await makeKey(house.nodes[0], token)).key)).toBeUndefined();
+  });
+
+  it('is one of as many as the most generous role of the user allows, and no more', async () => {
+    const [one] = house.nodes;
+    house.configure({
+      roles: { maker: { selfService: { keys: 1, maxDays: 90 } }, more: { selfService: { keys: 2, maxDays: 1 } } },
+    });
+    const both = await signIn(['maker', 'more']);
+    const [first] = [await makeKey(one, both, { days: 90 }), await makeKey(one, both)];
+    const refused = await post(both, {});
+    expect([refused.status, refused.error.code]).toEqual([409, 'too_many_keys']);
+    expect(refused.error.message).toContain('You have 2 keys');
+    expect((await askWith(one, both, `/v1/user/keys/${first.id}`, { method: 'DELETE' })).status).toBe(204);
+    await makeKey(one, both);
+  });
+
+  it('is never one more than allowed, however many are asked for at once on both nodes', async () => {
+    const asked = Array.from({ length: 8 }, (_, nth) =>
+      askWith(house.nodes[nth % 2] as { url: string }, token, '/v1/user/keys', { method: 'POST', body: {} }),
+    );
+    const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
+  });
+
+  it.each([
+    [{ days: 31 }, 'days'],
+    [{ expiresAt: 1 }, 'expiresAt'],
+    [{ expiresAt: 9e15 }, 'expiresAt'],
+    [{ expiresAt: 9e15, days: 1 }, 'days'],
+    [{ name: '' }, 'name'],
+    [{ name: 'a\nb' }, 'name'],
+    [{ deployments: ['m', '../x'] }, 'deployments[1]'],
+    [{ allowedIps: ['10.0.0.1', 'home'] }, 'allowedIps[1]'],
+    [{ colour: 'red' }, 'colour'],
+  ])('%j is refused with its path', async (body, param) => {
+    const { status, error } = await post(token, body);
+    expect([status, error.param]).toEqual([400, param]);
+  });
+
+  it('lives as long as the user says, or as long as it may', async () => {
+    const [one] = house.nodes;
+    const made = await makeKey(one, token);
+    expect(made.expiresAt - made.createdAt).toBe(30 * dayMs);
+    const expiresAt = house.clock.epochMs() + 60_000;
+    const short = await makeKey(one, token, { expiresAt });
+    expect(short.expiresAt).toBe(expiresAt);
+    expect(await knows(one, short.key)).toBe(user);
+    house.clock.moveCalendar(60_001);
+    for (const node of house.nodes) expect(await knows(node, short.key)).toBe('401 invalid_api_key');
+    expect(await knows(one, made.key)).toBe(user);
+  });
+
+  it('that has expired stands in nobody’s way', async () => {
+    const expiresAt = house.clock.epochMs() + 60_000;
+    for (let nth = 0; nth < 3; nth += 1) await makeKey(house.nodes[0], token, { expiresAt });
+    house.clock.moveCalendar(60_001);
+    expect(await keysOf(token)).toHaveLength(3);
+    await makeKey(house.nodes[0], await signIn());
+    expect(await keysOf(token)).toHaveLength(1);
+  });
+
+  it('is refused on every node within a second once it is deleted, by its owner alone', async () => {
+    const [one, two] = house.nodes;
+    const made = await makeKey(one, token);
+    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), second);
+    const path = `/v1/user/keys/${made.id}`;
+    const stranger = await house.issuer.token({ sub: 'stranger', roles: 'maker' });
+    const others = await askWith(one, stranger, path, { method: 'DELETE' });
+    expect([others.status, others.error.code]).toEqual([404, 'key_not_found']);
+    expect((await askWith(one, token, path, { method: 'DELETE' })).status).toBe(204);
+    expect(await knows(one, made.key)).toBe('401 invalid_api_key');
+    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe('401 invalid_api_key'), second);
+    expect((await askWith(one, token, path, { method: 'DELETE' })).status).toBe(404);
+    expect(await keysOf(token)).toEqual([]);
+  });
+
+  it('is replaced under its id; the one before is taken as long as that is asked for', async () => {
+    const [one, two] = house.nodes;
+    const first = await makeKey(one, token, { name: 'Robot' });
+    const path = `/v1/user/keys/${first.id}/rotate`;
+    const next = (await post(token, { overlapSeconds: 100 }, path)).json as Made;
+    expect(next).toMatchObject({ id: first.id, name: 'Robot', expiresAt: first.expiresAt });
+    for (const { key } of [first, next]) await vi.waitFor(async () => expect(await knows(two, key)).toBe(user), second);
+    house.clock.moveCalendar(100_001);
+    expect(await knows(two, first.key)).toBe('401 invalid_api_key');
+    expect(await knows(two, next.key)).toBe(user);
+    const third = (await post(token, {}, path)).json as Made;
+    expect(await knows(one, next.key)).toBe('401 invalid_api_key');
+    expect(await knows(one, third.key)).toBe(user);
+    expect(await keysOf(token)).toHaveLength(1);
+    expect((await post(token, { overlapSeconds: -1 }, path)).error.param).toBe('overlapSeconds');
+    expect((await post(token, {}, '/v1/user/keys/none/rotate')).error.code).toBe('key_not_found');
+  });
+
+  it('opens what it was made for alone, and of that no more than its user may', async () => {
+    const [one] = house.nodes;
+    const made = await makeKey(one, token, { deployments: ['m'] });
+    expect([await chat(one, made.key), await chat(one, made.key, 'other')]).toEqual(['200', '403 access_denied']);
+    const listed = (await askWith(one, made.key, '/v1/models')).json as { data: { id: string }[] };
+    expect(listed.data.map(({ id }) => id)).toEqual(['m']);
+    const none = await makeKey(one, token, { deployments: [] });
+    expect(await chat(one, none.key)).toBe('403 access_denied');
+    const wide = await makeKey(one, token);
+    house.configure({ models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } } });
+    expect([await chat(one, made.key), await chat(one, wide.key)]).toEqual(['403 access_denied', '403 access_denied']);
+  });
+
+  it('is taken from the addresses it is bound to, which a trusted proxy may tell', async () => {
+    const [one] = house.nodes;
+    const home = await makeKey(one, token, { allowedIps: ['127.0.0.1'] });
+    const away = await makeKey(one, token, { allowedIps: ['192.0.2.0/24', '2001:db8::/32'] });
+    const nobody = await makeKey(one, token, { allowedIps: [] });
+    const seen = (key: string, forwarded?: string) =>
+      knows(one, key, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded });
+    expect([await seen(home.key), await seen(away.key), await seen(nobody.key)]).toEqual([
+      user,
+      '403 address_not_allowed',
+      '403 address_not_allowed',
+    ]);
+    expect(await seen(away.key, '192.0.2.7')).toBe('403 address_not_allowed');
+    expect(await chat(one, away.key)).toBe('403 address_not_allowed');
+    house.configure({ security: { trustedProxies: ['127.0.0.1'] } });
+    expect(await seen(away.key, '192.0.2.7')).toBe(user);
+    expect(await seen(away.key, '2001:db8::7')).toBe(user);
+    expect(await seen(away.key, '192.0.3.7')).toBe('403 address_not_allowed');
+    expect(await seen(home.key, '192.0.2.7')).toBe('403 address_not_allowed');
+  });
+
+  it('goes by the roles of the token that its user signed in with last, whichever is shown', async () => {
+    const [one, two] = house.nodes;
+    const made = await makeKey(one, token);
+    const rolesOn = async (node: { url: string }) =>
+      ((await askWith(node, made.key, '/v1/user/info')).json as { roles: string[] }).roles;
+    const later = Math.floor(house.clock.epochMs() / 1000);
+    house.clock.pass(5_000);
+    const newer = await signIn(['maker', 'staff'], { iat: later + 4 });
+    expect(await knows(two, newer)).toBe(user);
+    for (const node of house.nodes) await vi.waitFor(async () => expect(await rolesOn(node)).toEqual(['maker', 'staff']), second);
+    expect(await knows(one, token)).toBe(user);
+    expect(await knows(one, await signIn('maker', { iat: later - 1 }))).toBe(user);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(await rolesOn(one)).toEqual(['maker', 'staff']);
+  });
+
+  it('ends with the right to have keys, and works again once that is back', async () => {
+    const [one, two] = house.nodes;
+    const made = await makeKey(one, token);
+    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), second);
+    house.configure({ roles: { maker: {}, plain: { selfService: { keys: 1, maxDays: 1 } } } });
+    for (const node of house.nodes) expect(await knows(node, made.key)).toBe('401 invalid_api_key');
+    house.configure({ roles: { maker: {}, plain: {} } });
+    for (const node of house.nodes) expect(await knows(node, made.key)).toBe('401 invalid_api_key');
+    house.configure();
+    for (const node of house.nodes) expect(await knows(node, made.key)).toBe(user);
+    house.clock.pass(2_000);
+    const seconds = Math.floor(house.clock.epochMs() / 1000);
+    expect(await knows(one, await signIn('plain', { iat: seconds }))).toBe(user);
+    for (const node of house.nodes)
+      await vi.waitFor(async () => expect(await knows(node, made.key)).toBe('401 invalid_api_key'), second);
+    house.clock.pass(2_000);
+    expect(await knows(two, await signIn('maker', { iat: seconds + 2 }))).toBe(user);
+    for (const node of house.nodes) await vi.waitFor(async () => expect(await knows(node, made.key)).toBe(user), second);
+    house.configure({ identityProviders: {} });
+    expect(await knows(one, made.key)).toBe('401 invalid_api_key');
+  });
+
+  it('is a right of the role default for users whose roles are not configured, and of no other', async () => {
+    house.configure({ roles: { default: { selfService: { keys: 1, maxDays: 1 } }, plain: {} } });
+    const made = await makeKey(house.nodes[0], await signIn('unheard-of'));
+    expect(await knows(house.nodes[0], made.key)).toBe(user);
+    expect((await post(await signIn('plain'), {})).status).toBe(403);
+  });
+
+  it('leaves its traces in the audit log', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    await post(token, {}, `/v1/user/keys/${made.id}/rotate`);
+    await askWith(house.nodes[0], token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
+    const noted = house.audited.filter(({ object }) => object === made.id);
+    expect(noted.map(({ action, subject }) => [action, subject])).toEqual([
+      ['key.made', user],
+      ['key.rotated', user],
+      ['key.deleted', user],
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import { isJsonObject } from '#base/json.ts';
+import type { Service } from '../service/service.ts';
+
+/** A key that the user made. Times are milliseconds since the epoch. */
+export interface UserKey {
+  readonly id: string;
+  /** Empty if it has none. */
+  readonly name: string;
+  /** How the key begins. */
+  readonly prefix: string;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly expiresAt: number;
+}
+
+/** How many keys in force the user may have, and how many days each may live. */
+export interface KeyRight {
+  readonly keys: number;
+  readonly maxDays: number;
+}
+
+/** Keys that users make for themselves (docs/wire.md, Keys of users). All of it throws ServiceFault. */
+export class UserKeys {
+  readonly #service: Service;
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** Null: the user may have none. */
+  async right(): Promise<KeyRight | null> {
+    const info = await this.#service.json('v1/user/info');
+    return isJsonObject(info) && isJsonObject(info.selfService) ? (info.selfService as unknown as KeyRight) : null;
+  }
+
+  async list(): Promise<readonly UserKey[]> {
+    const listed = await this.#service.json('v1/user/keys');
+    return isJsonObject(listed) && Array.isArray(listed.data) ? (listed.data as readonly UserKey[]) : [];
+  }
+
+  /** The key is told once. */
+  async make(asked: { readonly name?: string; readonly days: number }): Promise<UserKey & { readonly key: string }> {
+    const made = await this.#service.json('v1/user/keys', { method: 'POST', body: asked });
+    return made as UserKey & { readonly key: string };
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#service.send(`v1/user/keys/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+}
