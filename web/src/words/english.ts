@@ -177,6 +177,7 @@ export const english = {
   toLatest: 'To the latest',
   edit: 'Edit and ask again',
   askAgain: 'Ask again',
+  edited: 'Edited',
   readAloud: 'Read aloud',
   stopReading: 'Stop reading',
   retry: 'Try again',

@@ -183,6 +183,7 @@ export const french: Words = {
   toLatest: 'Aller à la fin',
   edit: 'Modifier et redemander',
   askAgain: 'Redemander',
+  edited: 'Modifiée',
   readAloud: 'Lire à voix haute',
   stopReading: 'Arrêter la lecture',
   retry: 'Réessayer',

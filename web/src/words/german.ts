@@ -179,6 +179,7 @@ export const german: Words = {
   toLatest: 'Zum Neuesten',
   edit: 'Ändern und neu fragen',
   askAgain: 'Neu fragen',
+  edited: 'Geändert',
   readAloud: 'Vorlesen',
   stopReading: 'Vorlesen beenden',
   retry: 'Noch einmal',

@@ -182,6 +182,7 @@ export const spanish: Words = {
   toLatest: 'Ir al final',
   edit: 'Editar y volver a preguntar',
   askAgain: 'Volver a preguntar',
+  edited: 'Editada',
   readAloud: 'Leer en voz alta',
   stopReading: 'Detener la lectura',
   retry: 'Reintentar',
