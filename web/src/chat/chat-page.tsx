@@ -105,7 +105,7 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
       <div className="below">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
         <Notices {...{ deployment, deploymentId, lost }} isNew={conversation === undefined} />
-        <Composer key={id ?? 'new'} {...{ deployment, say, draftOf: id ?? 'new' }} running={running?.id} />
+        <Composer key={id ?? 'new'} {...{ deployment, say, draftOf: id ?? 'new' }} conversationId={id} running={running?.id} />
         <Hint isNew={conversation === undefined} />
       </div>
     </main>

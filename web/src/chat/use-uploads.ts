@@ -19,6 +19,8 @@ export interface UploadsState {
   readonly add: (files: Iterable<File>) => void;
   readonly remove: (id: string) => void;
   readonly clear: () => void;
+  /** Takes in what was attached before. */
+  readonly restore: (attachments: readonly Attachment[]) => void;
   readonly isUploading: boolean;
   readonly ready: readonly Attachment[];
 }
@@ -54,7 +56,13 @@ export function useUploads(): UploadsState {
     running.current.delete(id);
     setUploads((now) => now.filter((each) => each.id !== id));
   };
+  const restore = (attachments: readonly Attachment[]): void => {
+    const again = attachments.map((attachment) => ({
+      ...{ id: crypto.randomUUID(), name: attachment.title ?? '', share: 1, attachment },
+    }));
+    setUploads((now) => [...again, ...now]);
+  };
   const ready = useMemo(() => uploads.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment])), [uploads]);
   const isUploading = uploads.some(({ attachment, fault }) => attachment === undefined && fault === undefined);
-  return { uploads, add, remove, clear: () => setUploads([]), isUploading, ready };
+  return { uploads, add, remove, clear: () => setUploads([]), restore, isUploading, ready };
 }

@@ -166,6 +166,11 @@ export class Asking {
     for (const running of this.#running.values()) if (running.questionId === questionId) running.leaving.abort();
   }
 
+  /** Stops all that is under way in a conversation. */
+  stopIn(conversationId: string): void {
+    for (const running of this.#running.values()) if (running.conversationId === conversationId) running.leaving.abort();
+  }
+
   stopAll(): void {
     for (const { leaving } of this.#running.values()) leaving.abort();
   }

@@ -4,6 +4,7 @@ import { Asking } from '../conversation/asking.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { forgetfulDatabase, type Head } from '../conversation/database.ts';
 import { findHeads, Library } from '../conversation/library.ts';
+import { Outbox } from '../conversation/outbox.ts';
 import { type Page, PageContext } from '../page/page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -127,9 +128,10 @@ function useReadOnlyPage({ user, deployments }: KnownUser, leave: () => void): P
     const service = new Service({ show: async () => ({}), renew: async () => false });
     service.reach.noteAway();
     const library = new Library(forgetfulDatabase());
+    const asking = new Asking({ service, library, nextFrame: () => undefined });
     return {
       ...{ service, library, deployments, user, sharesChats: false, isAdmin: false, isStorageGone: false },
-      asking: new Asking({ service, library, nextFrame: () => undefined }),
+      ...{ asking, outbox: new Outbox({ library, asking }) },
       ...{ refresh: async () => undefined, place: { at: 'new' }, go: () => undefined, announce: () => undefined },
       ...{ signOut: leave, offerUndo: () => undefined, commands: new CommandRegistry() },
     };

@@ -3,6 +3,7 @@ import type { Asking } from '../conversation/asking.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { Head } from '../conversation/database.ts';
 import type { Library } from '../conversation/library.ts';
+import type { Outbox } from '../conversation/outbox.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
 import { type Deployment, plainName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
@@ -14,6 +15,8 @@ export interface Page {
   readonly service: Service;
   readonly library: Library;
   readonly asking: Asking;
+  /** Messages that wait for an answer to end. */
+  readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
   /** Who signed in, as the service names them. */
   readonly user: string;

@@ -156,6 +156,7 @@ export const english = {
   message: 'Message',
   messagePlaceholder: (name: string) => `Message ${name}`,
   send: 'Send',
+  sendLater: 'Send when this answer is done',
   stop: 'Stop',
   attach: 'Attach files',
   dropHere: 'Drop files to attach them',

@@ -161,6 +161,7 @@ export const french: Words = {
   message: 'Message',
   messagePlaceholder: (name) => `Message à ${name}`,
   send: 'Envoyer',
+  sendLater: 'Envoyer quand cette réponse sera complète',
   stop: 'Arrêter',
   attach: 'Joindre des fichiers',
   dropHere: 'Déposez des fichiers pour les joindre',

@@ -157,6 +157,7 @@ export const german: Words = {
   message: 'Nachricht',
   messagePlaceholder: (name) => `Nachricht an ${name}`,
   send: 'Senden',
+  sendLater: 'Senden, sobald diese Antwort fertig ist',
   stop: 'Anhalten',
   attach: 'Dateien anhängen',
   dropHere: 'Dateien hier ablegen',

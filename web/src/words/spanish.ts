@@ -161,6 +161,7 @@ export const spanish: Words = {
   message: 'Mensaje',
   messagePlaceholder: (name) => `Mensaje para ${name}`,
   send: 'Enviar',
+  sendLater: 'Enviar cuando termine esta respuesta',
   stop: 'Detener',
   attach: 'Adjuntar archivos',
   dropHere: 'Suelta archivos para adjuntarlos',
