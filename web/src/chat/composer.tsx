@@ -33,8 +33,10 @@ const DictateButton = lazyView(() => import('../speech/dictate-button.tsx').then
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
   readonly say: (said: Said) => void;
-  /** Names the draft that is kept. */
-  readonly draftOf: string;
+  /** Names the draft that is kept; absent where nothing is to be kept. */
+  readonly draftOf?: string;
+  /** What is written already where no draft is kept. */
+  readonly firstText?: string;
   /** Undefined for one that is yet to begin. */
   readonly conversationId: string | undefined;
   /** The reply that is under way. */
@@ -42,9 +44,9 @@ interface ComposerProps {
 }
 
 /** Where the user writes. Files come by choosing, pasting and dropping. */
-export function Composer({ deployment, say, draftOf, conversationId = '', running }: ComposerProps) {
+export function Composer({ deployment, say, draftOf, firstText = '', conversationId = '', running }: ComposerProps) {
   const { words, language } = useLanguage();
-  const [text, setText] = useDraft(draftOf);
+  const [text, setText] = useDraft(draftOf, firstText);
   const { uploads, add, remove, clear, restore, isUploading, ready } = useUploads();
   const { service, outbox } = usePage();
   const waiting = useSyncExternalStore(outbox.subscribe, () => outbox.waiting(conversationId));
@@ -213,12 +215,12 @@ function editLast(): boolean {
   return last !== undefined;
 }
 
-function useDraft(draftOf: string): readonly [string, (text: string) => void] {
+function useDraft(draftOf: string | undefined, firstText: string): readonly [string, (text: string) => void] {
   const { user } = usePage();
-  const [text, setText] = useState(() => readDraft(user, draftOf));
+  const [text, setText] = useState(() => (draftOf === undefined ? firstText : readDraft(user, draftOf)));
   const keep = (next: string): void => {
     setText(next);
-    keepDraft(user, draftOf, next);
+    if (draftOf !== undefined) keepDraft(user, draftOf, next);
   };
   return [text, keep];
 }

@@ -28,7 +28,7 @@ interface ReplyActionsProps {
 /** What can be done with an answer. */
 export function ReplyActions({ reply, branches, conversationId, isBeside, setIsBeside, isLast, edit }: ReplyActionsProps) {
   const words = useWords();
-  const { asking, isTest } = usePage();
+  const { asking, isTest, isTemporary } = usePage();
   const retry = (): void => void asking.answer(conversationId, reply.parent, { behind: reply });
   const toggle = branches.length > 1 && (
     <button
@@ -53,7 +53,7 @@ export function ReplyActions({ reply, branches, conversationId, isBeside, setIsB
       {reply.text !== '' && !isTest && <EditButton edit={edit} />}
       <RetryButton hasFallenShort={!mayGoOn && (reply.state !== 'done' || hasRefusedStage(reply))} retry={retry} />
       {!isTest && <AskAnother {...{ reply, conversationId }} />}
-      {!isTest && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
+      {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
       <UsageLine reply={reply} />
     </div>
   );

@@ -27,7 +27,7 @@ export interface UploadsState {
 
 /** The files of the message that is being written. */
 export function useUploads(): UploadsState {
-  const { service } = usePage();
+  const { service, isTemporary = false } = usePage();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const running = useRef(new Map<string, AbortController>());
   useEffect(() => {
@@ -45,7 +45,7 @@ export function useUploads(): UploadsState {
       };
       running.current.set(id, leaving);
       setUploads((now) => [...now, { id, name: file.name, share: 0 }]);
-      attachFile(service, file, { onProgress: (share) => change({ share }), signal: leaving.signal }).then(
+      attachFile(service, file, { onProgress: (share) => change({ share }), signal: leaving.signal, isTemporary }).then(
         (attachment) => change({ attachment, share: 1 }),
         (thrown: unknown) => change({ fault: faultOf(thrown) }),
       );

@@ -1,10 +1,9 @@
 import { useId, useMemo, useState } from 'react';
 import { ReadOnlyTurn } from '../chat/read-only-turn.tsx';
-import { Asking } from '../conversation/asking.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
-import { forgetfulDatabase, type Head } from '../conversation/database.ts';
-import { findHeads, Library } from '../conversation/library.ts';
-import { Outbox } from '../conversation/outbox.ts';
+import type { Head } from '../conversation/database.ts';
+import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
+import { findHeads } from '../conversation/library.ts';
 import { type Page, PageContext } from '../page/page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -127,11 +126,9 @@ function useReadOnlyPage({ user, deployments }: KnownUser, leave: () => void): P
   return useMemo(() => {
     const service = new Service({ show: async () => ({}), renew: async () => false });
     service.reach.noteAway();
-    const library = new Library(forgetfulDatabase());
-    const asking = new Asking({ service, library, nextFrame: () => undefined });
     return {
-      ...{ service, library, deployments, user, sharesChats: false, isAdmin: false, isStorageGone: false },
-      ...{ asking, outbox: new Outbox({ library, asking }) },
+      ...{ service, deployments, user, sharesChats: false, isAdmin: false, isStorageGone: false },
+      ...createForgetfulChat({ service, nextFrame: () => undefined }),
       ...{ refresh: async () => undefined, place: { at: 'new' }, go: () => undefined, announce: () => undefined },
       ...{ signOut: leave, offerUndo: () => undefined, commands: new CommandRegistry() },
     };

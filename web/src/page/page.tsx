@@ -28,6 +28,8 @@ export interface Page {
   readonly refresh: () => Promise<void>;
   readonly place: Place;
   readonly go: (place: Place) => void;
+  /** From now on it is asked, with the address that leads away, whether the place stays as it is; undefined ends that. */
+  readonly hold?: (stays: ((hash: string) => boolean) | undefined) => void;
   readonly signOut: () => void;
   /** Says something to people who listen to the page. */
   readonly announce: (text: string) => void;
@@ -38,6 +40,8 @@ export interface Page {
   readonly commands: CommandRegistry;
   /** Whether an application is tried here that is being built. */
   readonly isTest?: boolean;
+  /** Whether what is said here is to be kept nowhere. */
+  readonly isTemporary?: boolean;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

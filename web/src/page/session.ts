@@ -108,7 +108,7 @@ async function followServer(service: Service, database: Database, library: Libra
 }
 
 /** A page in the background draws no frames; what comes is taken in nevertheless. */
-function nextFrame(act: () => void): void {
+export function nextFrame(act: () => void): void {
   if (document.hidden) setTimeout(act, hiddenFrameMs);
   else requestAnimationFrame(() => act());
 }

@@ -44,6 +44,7 @@ export const english = {
 
   conversations: 'Conversations',
   newConversation: 'New conversation',
+  temporaryChat: 'Temporary chat',
   searchConversations: 'Search conversations',
   noConversations: 'What you talk about is kept here.',
   nothingFound: (query: string) => `Nothing about “${query}”.`,
@@ -165,6 +166,7 @@ export const english = {
   uploadFailed: (name: string, why: string) => `${name} could not be sent: ${why}`,
   fileTooLarge: 'it is larger than the service takes.',
   noFileStore: 'the service keeps no files, and it is too large to go with the message.',
+  fileNotKept: 'a temporary chat stores no files, and it is too large to go with the message.',
   sendHint: 'Enter sends, Shift + Enter begins a new line, @ asks somebody else once, / brings a prompt',
   composerHint: (keys: string) => `Type / for your prompts, @ to ask somebody else once, or several. ${keys} finds anything.`,
   addressees: 'Whom this message goes to',

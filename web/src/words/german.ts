@@ -45,6 +45,7 @@ export const german: Words = {
 
   conversations: 'Gespräche',
   newConversation: 'Neues Gespräch',
+  temporaryChat: 'Temporärer Chat',
   searchConversations: 'Gespräche durchsuchen',
   noConversations: 'Worüber du sprichst, wird hier aufbewahrt.',
   nothingFound: (query) => `Nichts über „${query}“.`,
@@ -166,6 +167,7 @@ export const german: Words = {
   uploadFailed: (name, why) => `${name} konnte nicht gesendet werden: ${why}`,
   fileTooLarge: 'größer, als der Dienst annimmt.',
   noFileStore: 'der Dienst bewahrt keine Dateien auf, und für die Nachricht ist sie zu groß.',
+  fileNotKept: 'ein temporärer Chat speichert keine Dateien, und für die Nachricht selbst ist sie zu groß.',
   sendHint:
     'Enter sendet, Umschalt + Enter beginnt eine neue Zeile, @ fragt einmal jemand anderen oder mehrere, / bringt eine Vorlage',
   composerHint: (keys: string) => `/ holt deine Prompts, @ fragt einmal jemand anderen. ${keys} findet alles.`,

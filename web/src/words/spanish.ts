@@ -48,6 +48,7 @@ export const spanish: Words = {
 
   conversations: 'Conversaciones',
   newConversation: 'Nueva conversación',
+  temporaryChat: 'Chat temporal',
   searchConversations: 'Buscar conversaciones',
   noConversations: 'Aquí se guardan tus conversaciones.',
   nothingFound: (query) => `No hay resultados para «${query}».`,
@@ -170,6 +171,7 @@ export const spanish: Words = {
   uploadFailed: (name, why) => `No se pudo enviar ${name}: ${why}`,
   fileTooLarge: 'supera el tamaño que acepta el servicio.',
   noFileStore: 'el servicio no guarda archivos, y es demasiado grande para ir con el mensaje.',
+  fileNotKept: 'un chat temporal no guarda archivos, y es demasiado grande para ir con el mensaje.',
   sendHint: 'Intro envía, Mayús + Intro empieza una línea nueva, @ pregunta una vez a otro, o a varios, / inserta un prompt',
   composerHint: (keys: string) => `/ muestra tus prompts, @ pregunta una vez a otro. ${keys} lo encuentra todo.`,
   addressees: 'A quién va este mensaje',
