@@ -48,6 +48,7 @@ describe('an answer that is read aloud', { timeout: 60_000 }, () => {
     const said = (await page.locator('.reply .markdown').innerText()).replaceAll(/\s+/g, ' ');
     await page.getByRole('button', { name: 'Read aloud' }).click();
     await page.getByRole('button', { name: 'Stop reading' }).waitFor();
+    await expect.poll(async () => (await asked(page)).length).toBe(1);
     const [[first = '', voice] = []] = await asked(page);
     expect([said.startsWith(first), voice]).toEqual([true, 'Own']);
     await page.evaluate('readOn()');

@@ -15,7 +15,8 @@ const isNumber = (value: unknown): boolean => typeof value === 'number';
 const isControl = (value: unknown): boolean =>
   isJsonObject(value) && isText(value.label) && (value.value === undefined || isJsonObject(value.value));
 const ofQuestions: Forms = { filled: (value) => Array.isArray(value) && value.every(isText), control: isControl };
-const ofReplies: Forms = { endedAtMs: isNumber, deployment: isText, finish: isText };
+const isYes = (value: unknown): boolean => value === true;
+const ofReplies: Forms = { endedAtMs: isNumber, deployment: isText, finish: isText, isEdited: isYes };
 const ofAttachments: Forms = { index: isNumber, type: isText, title: isText, data: isText };
 const endings: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted'];
 

@@ -87,7 +87,7 @@ function TestPanel({ id, save, evaluating, close }: TestChatProps) {
             </button>
           </p>
         )}
-        <Composer {...{ deployment, say, running }} draftOf={`test ${id ?? 'new'}`} />
+        <Composer {...{ deployment, say, running, conversationId }} draftOf={`test ${id ?? 'new'}`} />
       </div>
     </aside>
   );

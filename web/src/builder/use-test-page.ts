@@ -1,7 +1,5 @@
 import { useEffect, useMemo } from 'react';
-import { Asking } from '../conversation/asking.ts';
-import { forgetfulDatabase } from '../conversation/database.ts';
-import { Library } from '../conversation/library.ts';
+import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
 import { type Page, usePage } from '../page/page.tsx';
 
 /** What makes the service tell who may edit an application how it works (docs/quick-apps.md). */
@@ -13,9 +11,8 @@ export function useTestPage(): Page {
   const page = usePage();
   const { service } = page;
   const chat = useMemo(() => {
-    const library = new Library(forgetfulDatabase());
-    const parts = { service, library, headers, nextFrame: (act: () => void) => void setTimeout(act, drawnEveryMs) };
-    return { library, asking: new Asking(parts) };
+    const nextFrame = (act: () => void): void => void setTimeout(act, drawnEveryMs);
+    return createForgetfulChat({ service, headers, nextFrame });
   }, [service]);
   useEffect(() => () => chat.asking.stopAll(), [chat]);
   return useMemo(() => ({ ...page, ...chat, isTest: true }), [page, chat]);

@@ -1,11 +1,12 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
 import type { Asking } from '../conversation/asking.ts';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
 import { branchesOf, type Conversation, shownTurns, type Turn } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
-import type { Lost } from '../page/place.ts';
+import { type Lost, toHash } from '../page/place.ts';
 import { toKeys } from '../palette/keys.ts';
+import { Icon } from '../parts/icon.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
@@ -31,12 +32,14 @@ interface ChatPageProps {
   readonly openMenu: () => void;
   /** What the user came for, and is not there. */
   readonly lost: Lost | undefined;
+  /** Of a temporary chat: what is said of it, and what was written before it was chosen. */
+  readonly temporary?: { readonly strip: ReactNode; readonly leaveTitle: string; readonly firstText: string };
 }
 
 const lastDeployment = 'parley deployment';
 
 /** One conversation, or the place to begin one. */
-export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
+export function ChatPage({ id, preferred, openMenu, lost, temporary }: ChatPageProps) {
   const words = useWords();
   const { library, asking, deployments, go } = usePage();
   const conversation = useConversation(id ?? '');
@@ -54,9 +57,7 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
   useEffect(() => {
     if (id !== undefined) void library.open(id).then((isThere) => !isThere && go({ at: 'new', lost: 'conversation' }));
   }, [id, library, go]);
-  useEffect(() => {
-    document.title = conversation?.title ? `${conversation.title} · ${words.product}` : words.product;
-  }, [conversation?.title, words]);
+  useTabTitle(temporary === undefined ? conversation?.title : words.temporaryChat);
 
   const choose = (chosen: string): void => {
     localStorage.setItem(lastDeployment, chosen);
@@ -92,20 +93,20 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
           change={set}
         />
         {deployment !== undefined && <CodeButton deployment={deployment} />}
-        {conversation !== undefined && (
-          <>
-            <ShareButton conversation={conversation.id} />
-            <ExportMenu conversation={conversation} />
-          </>
-        )}
+        <ConversationTools {...{ conversation, leaveTitle: temporary?.leaveTitle }} deployment={deployment?.id} />
       </PageHeader>
       {conversation === undefined && <Notice />}
+      {temporary?.strip}
       {sharer !== '' && <p className="shared-strip small">{sharer}</p>}
       {conversation === undefined ? <Beginning {...{ deployment, say, choose }} /> : <Thread {...{ conversation, turns, say }} />}
       <div className="below">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
         <Notices {...{ deployment, deploymentId, lost }} isNew={conversation === undefined} />
-        <Composer key={id ?? 'new'} {...{ deployment, say, draftOf: id ?? 'new' }} running={running?.id} />
+        <Composer
+          key={id ?? 'new'}
+          {...{ deployment, say, conversationId: id, running: running?.id }}
+          {...(temporary === undefined ? { draftOf: id ?? 'new' } : { firstText: temporary.firstText })}
+        />
         <Hint isNew={conversation === undefined} />
       </div>
     </main>
@@ -117,6 +118,41 @@ function runningOf(asking: Asking, conversation: Conversation | undefined, last:
   if (last?.kind !== 'reply' || conversation === undefined) return undefined;
   const replies = asking.isBeside(last.parent) ? (branchesOf(conversation).get(last.parent) ?? []) : [last];
   return replies.find((reply) => reply.kind === 'reply' && reply.state === 'running');
+}
+
+interface ConversationToolsProps {
+  readonly conversation: Conversation | undefined;
+  /** Of a temporary chat, the name of the link that leads out of it. */
+  readonly leaveTitle: string | undefined;
+  /** Whom it is with. */
+  readonly deployment: string | undefined;
+}
+
+/** What can be done with a conversation; before it begins it can be made one that is kept nowhere. */
+function ConversationTools({ conversation, leaveTitle, deployment }: ConversationToolsProps) {
+  const words = useWords();
+  const isTemporary = leaveTitle !== undefined;
+  const title = leaveTitle ?? words.temporaryChat;
+  const at = { at: isTemporary ? 'new' : 'temporary', ...(deployment !== undefined && { deployment }) } as const;
+  return (
+    <>
+      {(conversation === undefined || isTemporary) && (
+        <a className={isTemporary ? 'icon-button marked' : 'icon-button'} href={toHash(at)} aria-label={title} title={title}>
+          <Icon name="hourglass" />
+        </a>
+      )}
+      {conversation !== undefined && !isTemporary && <ShareButton conversation={conversation.id} />}
+      {conversation !== undefined && <ExportMenu conversation={conversation} />}
+    </>
+  );
+}
+
+/** The title of the tab, which the browser keeps in its history. */
+function useTabTitle(title = ''): void {
+  const { product } = useWords();
+  useEffect(() => {
+    document.title = title === '' ? product : `${title} · ${product}`;
+  }, [title, product]);
 }
 
 /** What keys bring, where somebody is about to write for the first time. */

@@ -8,7 +8,9 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import type { Waiting } from '../conversation/outbox.ts';
 import { usePage } from '../page/page.tsx';
+import { Guard } from '../parts/guard.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import type { Deployment } from '../service/deployments.ts';
@@ -25,49 +27,69 @@ import { usePromptChoice } from './use-prompt-choice.tsx';
 import { useUploads } from './use-uploads.ts';
 import './composer.css';
 
+const QueueList = lazyView(() => import('./queue-list.tsx').then(({ QueueList: view }) => view));
 const DictateButton = lazyView(() => import('../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
 
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
   readonly say: (said: Said) => void;
-  /** Names the draft that is kept. */
-  readonly draftOf: string;
+  /** Names the draft that is kept; absent where nothing is to be kept. */
+  readonly draftOf?: string;
+  /** What is written already where no draft is kept. */
+  readonly firstText?: string;
+  /** Undefined for one that is yet to begin. */
+  readonly conversationId: string | undefined;
   /** The reply that is under way. */
   readonly running: string | undefined;
 }
 
 /** Where the user writes. Files come by choosing, pasting and dropping. */
-export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
+export function Composer({ deployment, say, draftOf, firstText = '', conversationId = '', running }: ComposerProps) {
   const { words, language } = useLanguage();
-  const [text, setText] = useDraft(draftOf);
-  const { uploads, add, remove, clear, isUploading, ready } = useUploads();
+  const [text, setText] = useDraft(draftOf, firstText);
+  const { uploads, add, remove, clear, restore, isUploading, ready } = useUploads();
+  const { service, outbox } = usePage();
+  const waiting = useSyncExternalStore(outbox.subscribe, () => outbox.waiting(conversationId));
   const isOver = useFileDrop(add);
   const canDictate = useSyncExternalStore(onChosen, readDictation) !== 'off';
   const [dictated, setDictated] = useState(0);
   const { choice, chooseKeys } = usePromptChoice(text, setText);
   const { addressees, ...address } = useAddressee(text, setText);
-  const isAway = useAway(usePage().service);
+  const isAway = useAway(service);
   const isSomething = text.trim() !== '' || ready.length > 0;
-  const canSend = deployment !== undefined && running === undefined && !isUploading && !isAway && isSomething;
+  const canSend = deployment !== undefined && !isUploading && !isAway && isSomething;
 
   useEffect(focusMessage, []);
   const send = (event?: FormEvent): void => {
     event?.preventDefault();
     if (!canSend) return;
-    say({
+    const said = {
       text: text.trim(),
       attachments: ready,
       ...(addressees.length > 0 && { deployments: addressees.map((each) => each.id) }),
-    });
+    };
+    if (running === undefined) say(said);
+    else outbox.add(conversationId, said);
     setText('');
     // What is still heard belongs to the message that is sent.
     setDictated(dictated + 1);
     clear();
     address.forget();
   };
+  const takeBack = (back: Waiting): void => {
+    outbox.take(conversationId, back.id);
+    setText([back.text, text].filter((part) => part !== '').join('\n\n'));
+    restore(back.attachments);
+    if (back.deployments !== undefined) address.restore(back.deployments);
+    focusMessage();
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (chooseKeys(event) || address.addressKeys(event)) return;
-    if (event.key === 'ArrowUp' && text === '' && editLast()) event.preventDefault();
+    if (event.key === 'ArrowUp' && text === '') {
+      const last = waiting.at(-1);
+      if (last !== undefined) takeBack(last);
+      if (last !== undefined || editLast()) event.preventDefault();
+    }
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
@@ -82,6 +104,13 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
     <>
       {choice}
       {address.choice}
+      {waiting.length > 0 && (
+        <Guard instead={null}>
+          <Suspense fallback={null}>
+            <QueueList {...{ waiting, conversationId, takeBack }} isAnswering={running !== undefined} />
+          </Suspense>
+        </Guard>
+      )}
       <form className="composer" onSubmit={send} onPaste={onPaste}>
         {isOver && (
           <p className="drop-hint">
@@ -105,7 +134,8 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
               <DictateButton key={dictated} {...{ text, setText }} />
             </Suspense>
           )}
-          <SendButton {...{ running, canSend, isAway }} />
+          {running !== undefined && <StopButton running={running} />}
+          {(running === undefined || isSomething) && <SendButton {...{ canSend, isAway }} isLater={running !== undefined} />}
         </div>
       </form>
     </>
@@ -139,37 +169,40 @@ function FileChooser({
   );
 }
 
-interface SendButtonProps {
-  readonly running: string | undefined;
-  readonly canSend: boolean;
-  readonly isAway: boolean;
-}
-
 function toNames(deployments: readonly Deployment[], language: string): string {
   return new Intl.ListFormat(language).format(deployments.map(({ name }) => name));
 }
 
-/** Sends; while an answer comes, stops it. */
-function SendButton({ running, canSend, isAway }: SendButtonProps) {
+interface SendButtonProps {
+  readonly canSend: boolean;
+  readonly isAway: boolean;
+  /** What is sent waits for the answer that is coming. */
+  readonly isLater: boolean;
+}
+
+function SendButton({ canSend, isAway, isLater }: SendButtonProps) {
   const words = useWords();
+  const name = isLater ? words.sendLater : words.send;
+  return (
+    <button
+      {...{ type: 'submit', className: 'round primary', 'aria-label': name, disabled: !canSend }}
+      title={isAway ? words.sendAway : name}
+    >
+      <Icon name="send" />
+    </button>
+  );
+}
+
+/** Stops the answer that is coming. */
+function StopButton({ running }: { readonly running: string }) {
+  const { stop: name } = useWords();
   const { asking } = usePage();
-  const name = running === undefined ? words.send : words.stop;
   const stop = (): void => {
-    if (running !== undefined) asking.stop(running);
+    asking.stop(running);
     focusMessage();
   };
-  if (running === undefined) {
-    return (
-      <button
-        {...{ type: 'submit', className: 'round primary', 'aria-label': name, disabled: !canSend }}
-        title={isAway ? words.sendAway : name}
-      >
-        <Icon name="send" />
-      </button>
-    );
-  }
   return (
-    <button type="button" className="round stop" aria-label={name} title={name} onClick={stop}>
+    <button {...{ type: 'button', className: 'round stop', 'aria-label': name, title: name, onClick: stop }}>
       <Icon name="stop" />
     </button>
   );
@@ -182,12 +215,12 @@ function editLast(): boolean {
   return last !== undefined;
 }
 
-function useDraft(draftOf: string): readonly [string, (text: string) => void] {
+function useDraft(draftOf: string | undefined, firstText: string): readonly [string, (text: string) => void] {
   const { user } = usePage();
-  const [text, setText] = useState(() => readDraft(user, draftOf));
+  const [text, setText] = useState(() => (draftOf === undefined ? firstText : readDraft(user, draftOf)));
   const keep = (next: string): void => {
     setText(next);
-    keepDraft(user, draftOf, next);
+    if (draftOf !== undefined) keepDraft(user, draftOf, next);
   };
   return [text, keep];
 }

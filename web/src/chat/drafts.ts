@@ -1,3 +1,4 @@
+import type { KeptOutbox } from '../conversation/outbox.ts';
 import { readBrand } from '../page/brand.ts';
 
 const prefix = 'parley draft ';
@@ -26,6 +27,22 @@ export function forgetDrafts(user: string): void {
 /** Of every user, but for what is written in this tab. */
 export function forgetAllDrafts(): void {
   for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
+}
+
+const queue = 'queue ';
+
+/** Messages that wait to be sent are kept as drafts are; only one tab sends them, so all tabs have the same. */
+export function keptOutboxOf(user: string): KeptOutbox {
+  const storage = readBrand().offline === false ? sessionStorage : localStorage;
+  const before = prefixOf(user) + queue;
+  return {
+    read: (id) => storage.getItem(before + id) ?? '',
+    write: (id, text) => (text === '' ? storage.removeItem(before + id) : keepIn(storage, before + id, text)),
+    onChange: (act) =>
+      addEventListener('storage', ({ key }) => {
+        if (key?.startsWith(before)) act(key.slice(before.length));
+      }),
+  };
 }
 
 function keepIn(storage: Storage, name: string, text: string): void {

@@ -1,13 +1,17 @@
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import type { CompletedControl } from '#contract/message.ts';
 import { AttachmentList } from '../attachments/attachment-list.tsx';
 import type { Question } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { Guard } from '../parts/guard.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
 import { focusMessage } from './focus-message.ts';
+
+const TurnEditor = lazyView(() => import('./turn-editor.tsx').then(({ TurnEditor: view }) => view));
 
 interface QuestionViewProps {
   readonly question: Question;
@@ -79,42 +83,34 @@ interface EditorProps {
 function Editor({ question, conversationId, close }: EditorProps) {
   const words = useWords();
   const { asking } = usePage();
-  const [text, setText] = useState(question.text);
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
-  const ask = (event?: FormEvent): void => {
-    event?.preventDefault();
-    if (text.trim() === '' && question.attachments.length === 0) return;
-    const { parent, attachments } = question;
-    close();
+  const { parent, attachments } = question;
+  const ask = (text: string): void => {
     focusMessage();
     void asking.ask(conversationId, { parent, attachments, text });
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') close();
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    ask();
-  };
   return (
-    <form className="question editor" onSubmit={ask}>
-      <textarea
-        ref={field}
-        aria-label={words.edit}
-        rows={3}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onKeyDown={onKeyDown}
-      />
-      <div className="row end">
-        <button type="button" className="button" onClick={close}>
-          {words.cancel}
-        </button>
-        <button type="submit" className="button primary">
-          {words.askAgain}
-        </button>
-      </div>
-    </form>
+    <Guard instead={<EditorMissing close={close} />}>
+      <Suspense fallback={null}>
+        <TurnEditor
+          {...{ className: 'question', label: words.edit, done: words.askAgain, text: question.text, take: ask, close }}
+          mayBeEmpty={attachments.length > 0}
+          isSentByEnter
+        />
+      </Suspense>
+    </Guard>
+  );
+}
+
+/** In place of an editor that could not be loaded. */
+export function EditorMissing({ close }: { readonly close: () => void }) {
+  const words = useWords();
+  return (
+    <p className="note">
+      {words.partMissing}{' '}
+      <button type="button" className="button slim" onClick={close}>
+        {words.close}
+      </button>
+    </p>
   );
 }
 

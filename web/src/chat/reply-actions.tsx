@@ -1,13 +1,16 @@
 import { useState } from 'react';
 import type { Reply } from '../conversation/conversation.ts';
+import { toGoingOn } from '../conversation/go-on.ts';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ReadAloudButton } from '../speech/read-aloud-button.tsx';
 import { useWords } from '../words/words.tsx';
+import { useAnswerWords } from './answer-words.ts';
 import { BranchSwitch } from './branch-switch.tsx';
 import { hasRefusedStage } from './consent-refusal.ts';
 import { DeploymentDialog } from './deployment-dialog.tsx';
+import { focusMessage } from './focus-message.ts';
 import { RatingButtons } from './rating-buttons.tsx';
 import { UsageLine } from './usage-line.tsx';
 
@@ -17,12 +20,15 @@ interface ReplyActionsProps {
   readonly conversationId: string;
   readonly isBeside: boolean;
   readonly setIsBeside: (isBeside: boolean) => void;
+  /** Nothing follows it. */
+  readonly isLast: boolean;
+  readonly edit: () => void;
 }
 
 /** What can be done with an answer. */
-export function ReplyActions({ reply, branches, conversationId, isBeside, setIsBeside }: ReplyActionsProps) {
+export function ReplyActions({ reply, branches, conversationId, isBeside, setIsBeside, isLast, edit }: ReplyActionsProps) {
   const words = useWords();
-  const { asking, isTest } = usePage();
+  const { asking, isTest, isTemporary } = usePage();
   const retry = (): void => void asking.answer(conversationId, reply.parent, { behind: reply });
   const toggle = branches.length > 1 && (
     <button
@@ -36,17 +42,54 @@ export function ReplyActions({ reply, branches, conversationId, isBeside, setIsB
   );
   // What else there is would be done with the one that stands last, as if it were chosen.
   if (isBeside) return <div className="actions">{toggle}</div>;
+  const mayGoOn = isLast && canGoOn(reply);
   return (
     <div className="actions">
+      {mayGoOn && <GoOnButton {...{ reply, conversationId }} />}
       <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />
       {toggle}
       {reply.text !== '' && <CopyButton text={() => reply.text} />}
       {reply.text !== '' && <ReadAloudButton text={reply.text} />}
-      <RetryButton hasFallenShort={reply.state !== 'done' || hasRefusedStage(reply)} retry={retry} />
+      {reply.text !== '' && !isTest && <EditButton edit={edit} />}
+      <RetryButton hasFallenShort={!mayGoOn && (reply.state !== 'done' || hasRefusedStage(reply))} retry={retry} />
       {!isTest && <AskAnother {...{ reply, conversationId }} />}
-      {!isTest && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
+      {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
       <UsageLine reply={reply} />
     </div>
+  );
+}
+
+/** Whether the answer has an end that it did not come to, and that one more request may bring. */
+function canGoOn({ text, finish, state, custom, functionCall }: Reply): boolean {
+  const hasControls = Array.isArray(custom.controls) && custom.controls.length > 0;
+  if (text === '' || functionCall !== undefined || hasControls) return false;
+  // One that failed with a state is gone on with by trying again.
+  return (
+    finish === 'length' || state === 'stopped' || state === 'interrupted' || (state === 'failed' && custom.state === undefined)
+  );
+}
+
+function GoOnButton({ reply, conversationId }: Pick<ReplyActionsProps, 'reply' | 'conversationId'>) {
+  const words = useAnswerWords();
+  const { asking } = usePage();
+  const goOn = (): void => {
+    focusMessage();
+    void asking.answer(conversationId, reply.parent, { goingOn: toGoingOn(reply) });
+  };
+  return (
+    <button type="button" className="button slim" title={words.goOnHint} onClick={goOn}>
+      <Icon name="right" />
+      {words.goOn}
+    </button>
+  );
+}
+
+function EditButton({ edit }: { readonly edit: () => void }) {
+  const { editAnswer: name } = useAnswerWords();
+  return (
+    <button {...{ type: 'button', className: 'icon-button edit-answer', 'aria-label': name, title: name, onClick: edit }}>
+      <Icon name="edit" />
+    </button>
   );
 }
 

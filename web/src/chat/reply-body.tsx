@@ -20,12 +20,14 @@ const SourcePanel = lazyView(() => import('../attachments/source-panel.tsx').the
 
 /** Who answers. */
 export function ReplyName({ reply }: { readonly reply: Reply }) {
+  const words = useWords();
   const { deployments } = usePage();
   const deployment = deployments.find(({ id }) => id === reply.deployment);
   return (
     <p className="reply-name">
       {deployment !== undefined && <DeploymentIcon deployment={deployment} size="tiny" />}
       {deployment?.name ?? reply.deployment}
+      {reply.isEdited === true && <span className="edited">{words.edited}</span>}
     </p>
   );
 }

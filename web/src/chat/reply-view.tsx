@@ -1,15 +1,18 @@
-import { Suspense, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import type { Question, Reply } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { Guard } from '../parts/guard.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { FaultNote } from './fault-note.tsx';
-import { ReplyActions } from './reply-actions.tsx';
+import { EditorMissing } from './question-view.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import type { Said } from './said.ts';
 
 const ControlList = lazyView(() => import('./control-list.tsx').then(({ ControlList: view }) => view));
+const loadActions = () => import('./reply-actions.tsx');
+const ReplyActions = lazyView(() => loadActions().then(({ ReplyActions: view }) => view));
+const ReplyEditor = lazyView(() => import('./reply-editor.tsx').then(({ ReplyEditor: view }) => view));
 const SideBySide = lazyView(() => import('./side-by-side.tsx').then(({ SideBySide: view }) => view));
 
 interface ReplyViewProps {
@@ -33,8 +36,19 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
   };
   const name = deployments.find(({ id }) => id === reply.deployment)?.name ?? reply.deployment;
   const isRunning = state === 'running';
+  const { isEditing, setIsEditing, article } = useEditing();
+  // What can be done with the answer is there when it is, also if the network is not by then.
+  useEffect(() => void loadActions().catch(() => undefined), []);
+  if (isEditing)
+    return (
+      <Guard instead={<EditorMissing close={() => setIsEditing(false)} />}>
+        <Suspense fallback={<ReplyBody {...{ reply, isLate }} />}>
+          <ReplyEditor {...{ reply, conversationId, isLast: say !== undefined }} close={() => setIsEditing(false)} />
+        </Suspense>
+      </Guard>
+    );
   return (
-    <article className="reply" aria-label={name} aria-busy={isRunning}>
+    <article ref={article} className="reply" aria-label={name} aria-busy={isRunning}>
       {isBeside ? (
         <Suspense fallback={<ReplyBody {...{ reply, isLate }} />}>
           <SideBySide {...{ conversationId, branches }} close={() => setBeside(false)} />
@@ -58,7 +72,29 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
           again={() => void asking.answer(conversationId, reply.parent)}
         />
       )}
-      {!isRunning && <ReplyActions {...{ reply, branches, conversationId, isBeside }} setIsBeside={setBeside} />}
+      {!isRunning && (
+        <Guard instead={<p className="note">{words.partMissing}</p>}>
+          <Suspense fallback={<div className="actions-coming" />}>
+            <ReplyActions
+              {...{ reply, branches, conversationId, isBeside, isLast: say !== undefined }}
+              setIsBeside={setBeside}
+              edit={() => setIsEditing(true)}
+            />
+          </Suspense>
+        </Guard>
+      )}
     </article>
   );
+}
+
+/** Whether the answer is being changed; afterwards the focus is where it was before. */
+function useEditing() {
+  const [isEditing, setIsEditing] = useState(false);
+  const article = useRef<HTMLElement>(null);
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    if (!isEditing && wasEditing.current) article.current?.querySelector<HTMLElement>('.edit-answer')?.focus();
+    wasEditing.current = isEditing;
+  }, [isEditing]);
+  return { isEditing, setIsEditing, article };
 }

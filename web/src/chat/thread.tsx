@@ -1,5 +1,5 @@
 import { memo } from 'react';
-import { branchesOf, type Conversation, type Turn } from '../conversation/conversation.ts';
+import { branchesOf, type Conversation, type Turn, versionsOf } from '../conversation/conversation.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { QuestionView } from './question-view.tsx';
@@ -34,9 +34,8 @@ export function Thread({ conversation, turns, say }: ThreadProps) {
               {...{ turn, conversationId: conversation.id, next: turns[at + 1] }}
               say={at === turns.length - 1 ? say : undefined}
               isLate={at < turns.length - drawnTurns}
-              branches={branches
-                .get(turn.parent)
-                ?.map(({ id }) => id)
+              branches={versionsOf(branches.get(turn.parent) ?? [], turn)
+                .map(({ id }) => id)
                 .join(' ')}
             />
           ))}

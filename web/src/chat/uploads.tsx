@@ -1,5 +1,6 @@
 import type { Attachment } from '#contract/message.ts';
 import { Icon } from '../parts/icon.tsx';
+import { fileNotKept } from '../service/attach-file.ts';
 import type { Fault } from '../service/fault.ts';
 import type { Words } from '../words/english.ts';
 import { useWords } from '../words/words.tsx';
@@ -42,7 +43,8 @@ function Look({ attachment, hasFailed }: { readonly attachment: Attachment | und
   return <Icon name={hasFailed ? 'alert' : 'file'} />;
 }
 
-function whyOf({ status, message }: Fault, words: Words): string {
+function whyOf({ status, code, message }: Fault, words: Words): string {
+  if (code === fileNotKept) return words.fileNotKept;
   if (status === 404) return words.noFileStore;
   if (status === 413) return words.fileTooLarge;
   return status === 0 ? words.unreachable : message;

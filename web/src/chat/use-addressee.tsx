@@ -59,7 +59,8 @@ export function useAddressee(text: string, setText: (text: string) => void) {
       ))}
     </p>
   );
-  return { addressees, choice, chips, addressKeys, forget: () => setAddressees([]) };
+  const restore = (ids: readonly string[]): void => setAddressees(deployments.filter(({ id }) => ids.includes(id)));
+  return { addressees, choice, chips, addressKeys, restore, forget: () => setAddressees([]) };
 }
 
 interface RemoveButtonProps {

@@ -19,13 +19,15 @@ export interface UploadsState {
   readonly add: (files: Iterable<File>) => void;
   readonly remove: (id: string) => void;
   readonly clear: () => void;
+  /** Takes in what was attached before. */
+  readonly restore: (attachments: readonly Attachment[]) => void;
   readonly isUploading: boolean;
   readonly ready: readonly Attachment[];
 }
 
 /** The files of the message that is being written. */
 export function useUploads(): UploadsState {
-  const { service } = usePage();
+  const { service, isTemporary = false } = usePage();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const running = useRef(new Map<string, AbortController>());
   useEffect(() => {
@@ -43,7 +45,7 @@ export function useUploads(): UploadsState {
       };
       running.current.set(id, leaving);
       setUploads((now) => [...now, { id, name: file.name, share: 0 }]);
-      attachFile(service, file, { onProgress: (share) => change({ share }), signal: leaving.signal }).then(
+      attachFile(service, file, { onProgress: (share) => change({ share }), signal: leaving.signal, isTemporary }).then(
         (attachment) => change({ attachment, share: 1 }),
         (thrown: unknown) => change({ fault: faultOf(thrown) }),
       );
@@ -54,7 +56,13 @@ export function useUploads(): UploadsState {
     running.current.delete(id);
     setUploads((now) => now.filter((each) => each.id !== id));
   };
+  const restore = (attachments: readonly Attachment[]): void => {
+    const again = attachments.map((attachment) => ({
+      ...{ id: crypto.randomUUID(), name: attachment.title ?? '', share: 1, attachment },
+    }));
+    setUploads((now) => [...again, ...now]);
+  };
   const ready = useMemo(() => uploads.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment])), [uploads]);
   const isUploading = uploads.some(({ attachment, fault }) => attachment === undefined && fault === undefined);
-  return { uploads, add, remove, clear: () => setUploads([]), isUploading, ready };
+  return { uploads, add, remove, clear: () => setUploads([]), restore, isUploading, ready };
 }

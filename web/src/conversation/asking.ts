@@ -1,8 +1,9 @@
+import type { Message } from '#contract/message.ts';
 import { faultOf } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
 import { askPatiently, type Retry } from './ask-patiently.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
-import { type Question, type Reply, turnsUpTo, withReply, withTurn } from './conversation.ts';
+import { type Conversation, type Question, type Reply, turnsUpTo, withReply, withTurn } from './conversation.ts';
 import type { Library } from './library.ts';
 import { ReplyFold } from './reply-fold.ts';
 import { toMessages } from './to-messages.ts';
@@ -23,11 +24,22 @@ type Asked = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'fil
   readonly deployments?: readonly string[];
 };
 
+/** How an answer that was cut short is gone on with (go-on.ts). */
+export interface GoingOn {
+  readonly cut: Reply;
+  /** Asks for the rest. */
+  readonly ask: Message;
+  readonly join: (said: string, more: string) => string;
+  /** With what both parts took. */
+  readonly total: (reply: Reply) => Reply;
+}
+
 export interface AnswerOptions {
   /** An earlier answer: if it failed and can be gone on with, the new one goes on behind what it has done. */
   readonly behind?: Reply;
   /** Who is asked in place of whom the conversation is with. */
   readonly deployment?: string;
+  readonly goingOn?: GoingOn;
 }
 
 interface Running {
@@ -63,33 +75,34 @@ export class Asking {
   }
 
   /** Has a question answered, once more where it was before. */
-  async answer(conversationId: string, questionId: string, { behind, deployment }: AnswerOptions = {}): Promise<void> {
+  async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
     const { library, service, headers = {} } = this.#parts;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
-    const start: Reply = {
-      ...{ kind: 'reply', id: crypto.randomUUID(), parent: questionId, atMs: Date.now(), state: 'running' },
-      ...{ deployment: deployment ?? conversation.deployment, text: '', custom: {}, stageTimes: {} },
-    };
+    const { behind, goingOn } = options;
+    const start = toStart(conversation, questionId, options);
     const leaving = new AbortController();
     this.#running.set(start.id, { conversationId, questionId, leaving });
     library.put(withTurn(conversation, start), 'now');
     const failed = behind?.state === 'failed' && behind.custom.state !== undefined ? behind : undefined;
-    const fold = new ReplyFold(start, failed);
+    const earlier = failed ?? goingOn?.cut;
+    const fold = new ReplyFold(start, earlier, goingOn?.join);
+    const soFar = (): Reply => goingOn?.total(fold.reply()) ?? fold.reply();
     const end = (last: Partial<Reply>): void => {
       this.#running.delete(start.id);
       this.#noteRetry(start.id, undefined);
-      const reply: Reply = { ...fold.reply(), endedAtMs: Date.now(), ...last };
+      const reply: Reply = { ...soFar(), endedAtMs: Date.now(), ...last };
       library.change(conversationId, (now) => withReply(now, reply), 'now');
       for (const hear of this.#hearers) hear(conversationId, reply);
     };
     const draw = this.#drawing(() => {
-      if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, fold.reply()));
+      if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, soFar()));
     });
     try {
       const turns = turnsUpTo(conversation, questionId);
       const settings = conversation.settings ?? {};
-      const messages = withInstructions(toMessages(failed === undefined ? turns : [...turns, failed]), settings);
+      const said = toMessages(earlier === undefined ? turns : [...turns, earlier]);
+      const messages = withInstructions(goingOn === undefined ? said : [...said, goingOn.ask], settings);
       const ask = { deployment: start.deployment, messages, headers, fields: toSettingFields(settings) };
       const { signal } = leaving;
       const tell = (retry: Retry | undefined): void => this.#noteRetry(start.id, retry);
@@ -153,6 +166,11 @@ export class Asking {
     for (const running of this.#running.values()) if (running.questionId === questionId) running.leaving.abort();
   }
 
+  /** Stops all that is under way in a conversation. */
+  stopIn(conversationId: string): void {
+    for (const running of this.#running.values()) if (running.conversationId === conversationId) running.leaving.abort();
+  }
+
   stopAll(): void {
     for (const { leaving } of this.#running.values()) leaving.abort();
   }
@@ -169,4 +187,14 @@ export class Asking {
       });
     };
   }
+}
+
+function toStart(conversation: Conversation, questionId: string, { deployment, goingOn }: AnswerOptions): Reply {
+  const cut = goingOn?.cut;
+  return {
+    ...{ kind: 'reply', id: crypto.randomUUID(), parent: questionId, atMs: Date.now(), state: 'running' },
+    ...{ deployment: deployment ?? cut?.deployment ?? conversation.deployment },
+    ...{ text: cut?.text ?? '', custom: cut?.custom ?? {}, stageTimes: cut?.stageTimes ?? {} },
+    ...(cut !== undefined && { continues: cut.id }),
+  };
 }

@@ -46,6 +46,10 @@ export interface Reply {
   readonly fault?: Fault;
   /** As the service knows it. */
   readonly responseId?: string;
+  /** The text is the user's own, in place of what was answered. */
+  readonly isEdited?: boolean;
+  /** The answer, cut short, that this one begins with and goes on from. */
+  readonly continues?: string;
 }
 
 /** What the user thinks of an answer. */
@@ -82,6 +86,12 @@ const longestTitle = 80;
 /** By parent, the turns that follow it, in the order they were made. */
 export function branchesOf({ turns }: Conversation): ReadonlyMap<string, readonly Turn[]> {
   return Map.groupBy(Object.values(turns), ({ parent }) => parent);
+}
+
+/** Those of the versions of a turn that can be chosen: what another one goes on from is in that one, whole. */
+export function versionsOf(branches: readonly Turn[], shown: Turn): readonly Turn[] {
+  const continued = new Set(branches.map((turn) => turn.kind === 'reply' && turn.continues));
+  return branches.filter((turn) => turn === shown || !continued.has(turn.id));
 }
 
 /** The turns that are shown, from the first on. */

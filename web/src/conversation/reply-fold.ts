@@ -3,17 +3,19 @@ import { ChunkFold } from '#contract/chunk-fold.ts';
 import { ServiceFault } from '../service/fault.ts';
 import type { Reply, StageTime } from './conversation.ts';
 
-/** Folds the chunks of one reply, and notes when its steps began and ended. A reply that goes on behind one that failed has the parts of both. */
+/** Folds the chunks of one reply, and notes when its steps began and ended. A reply that goes on behind an earlier one has the parts of both. */
 export class ReplyFold {
   readonly #start: Reply;
   readonly #chunks = new ChunkFold((message) => new ServiceFault({ status: 200, code: 'upstream_failed', message }));
   readonly #running = new Set<number>();
-  readonly #failed: Reply | undefined;
+  readonly #earlier: Reply | undefined;
+  readonly #join: (said: string, more: string) => string;
   #stageTimes: Readonly<Record<number, StageTime>> = {};
 
-  constructor(start: Reply, failed?: Reply) {
+  constructor(start: Reply, earlier?: Reply, join = inParagraphs) {
     this.#start = start;
-    this.#failed = failed;
+    this.#earlier = earlier;
+    this.#join = join;
   }
 
   add(chunk: Chunk, nowMs: number): void {
@@ -30,11 +32,11 @@ export class ReplyFold {
     const [choice] = choices;
     const { content, custom_content: custom = {}, function_call: call, ...others } = choice?.message ?? { role: 'assistant' };
     const thoughts = thoughtsIn(others);
-    const { text: said = '', custom: shown = {}, stageTimes: before = {} } = this.#failed ?? {};
+    const { text: said = '', custom: shown = {}, stageTimes: before = {} } = this.#earlier ?? {};
     const steps = shown.stages?.length ?? 0;
     return {
       ...this.#start,
-      text: [said, content ?? ''].filter((part) => part !== '').join('\n\n'),
+      text: this.#join(said, content ?? ''),
       custom: behind(shown, custom),
       stageTimes: {
         ...before,
@@ -62,6 +64,10 @@ export class ReplyFold {
     }
     this.#stageTimes = { ...this.#stageTimes, [index]: time };
   }
+}
+
+function inParagraphs(said: string, more: string): string {
+  return [said, more].filter((part) => part !== '').join('\n\n');
 }
 
 /** Upstreams name them in two ways. */

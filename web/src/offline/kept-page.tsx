@@ -1,9 +1,9 @@
 import { useId, useMemo, useState } from 'react';
 import { ReadOnlyTurn } from '../chat/read-only-turn.tsx';
-import { Asking } from '../conversation/asking.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
-import { forgetfulDatabase, type Head } from '../conversation/database.ts';
-import { findHeads, Library } from '../conversation/library.ts';
+import type { Head } from '../conversation/database.ts';
+import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
+import { findHeads } from '../conversation/library.ts';
 import { type Page, PageContext } from '../page/page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -126,10 +126,9 @@ function useReadOnlyPage({ user, deployments }: KnownUser, leave: () => void): P
   return useMemo(() => {
     const service = new Service({ show: async () => ({}), renew: async () => false });
     service.reach.noteAway();
-    const library = new Library(forgetfulDatabase());
     return {
-      ...{ service, library, deployments, user, sharesChats: false, isAdmin: false, isStorageGone: false },
-      asking: new Asking({ service, library, nextFrame: () => undefined }),
+      ...{ service, deployments, user, sharesChats: false, isAdmin: false, isStorageGone: false },
+      ...createForgetfulChat({ service, nextFrame: () => undefined }),
       ...{ refresh: async () => undefined, place: { at: 'new' }, go: () => undefined, announce: () => undefined },
       ...{ signOut: leave, offerUndo: () => undefined, commands: new CommandRegistry() },
     };

@@ -3,6 +3,7 @@ import type { Asking } from '../conversation/asking.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { Head } from '../conversation/database.ts';
 import type { Library } from '../conversation/library.ts';
+import type { Outbox } from '../conversation/outbox.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
 import { type Deployment, plainName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
@@ -14,6 +15,8 @@ export interface Page {
   readonly service: Service;
   readonly library: Library;
   readonly asking: Asking;
+  /** Messages that wait for an answer to end. */
+  readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
   /** Who signed in, as the service names them. */
   readonly user: string;
@@ -25,6 +28,8 @@ export interface Page {
   readonly refresh: () => Promise<void>;
   readonly place: Place;
   readonly go: (place: Place) => void;
+  /** From now on it is asked, with the address that leads away, whether the place stays as it is; undefined ends that. */
+  readonly hold?: (stays: ((hash: string) => boolean) | undefined) => void;
   readonly signOut: () => void;
   /** Says something to people who listen to the page. */
   readonly announce: (text: string) => void;
@@ -35,6 +40,8 @@ export interface Page {
   readonly commands: CommandRegistry;
   /** Whether an application is tried here that is being built. */
   readonly isTest?: boolean;
+  /** Whether what is said here is to be kept nowhere. */
+  readonly isTemporary?: boolean;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

@@ -4,6 +4,8 @@ import { type Place, toHash, toPlace } from './place.ts';
 it.each<[string, Place]>([
   ['#/', { at: 'new' }],
   ['#/?with=a%2Fb', { at: 'new', deployment: 'a/b' }],
+  ['#/temporary', { at: 'temporary' }],
+  ['#/temporary?with=a%2Fb', { at: 'temporary', deployment: 'a/b' }],
   ['#/chat/1', { at: 'conversation', id: '1' }],
   ['#/consent', { at: 'consents' }],
   ['#/build', { at: 'applications' }],

@@ -3,6 +3,8 @@ export type Place =
   /** `lost`: the user came for a conversation, or a view, that is not there. */
   | { readonly at: 'new'; readonly deployment?: string; readonly lost?: Lost }
   | { readonly at: 'conversation'; readonly id: string }
+  /** A conversation that is kept nowhere; `deployment` it is to begin with. */
+  | { readonly at: 'temporary'; readonly deployment?: string }
   /** What somebody shared by a link. */
   | { readonly at: 'shared'; readonly token: string }
   | { readonly at: 'consents' }
@@ -32,6 +34,7 @@ export function toPlace(hash: string): Place {
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
   if (at === 'files') return { at, ...given('folder', id) };
   if (at === 'background') return { at, ...given('id', id) };
+  if (at === 'temporary') return { at, ...given('deployment', fields.get('with')) };
   if (at === 'usage' || at === 'operations') return { at };
   if (path !== '') return { at: 'new', lost: 'view' };
   return { at: 'new', ...given('deployment', fields.get('with')), ...(fields.has('lost') && { lost: 'conversation' }) };
@@ -47,13 +50,18 @@ export function toHash(place: Place): string {
   if (place.at === 'background') return place.id === undefined ? '#/background' : `#/background/${encodeURIComponent(place.id)}`;
   if (place.at === 'usage' || place.at === 'operations') return `#/${place.at}`;
   if (place.at === 'new') return toNewHash(place);
+  if (place.at === 'temporary') return `#/temporary${toWith(place.deployment)}`;
   const back = place.back === undefined ? '' : `?back=${encodeURIComponent(place.back)}`;
   return `#/consent/${toPath(place.deployment)}${back}`;
 }
 
 function toNewHash({ deployment, lost }: Extract<Place, { at: 'new' }>): string {
   if (lost !== undefined) return '#/?lost';
-  return deployment === undefined ? '#/' : `#/?with=${encodeURIComponent(deployment)}`;
+  return `#/${toWith(deployment)}`;
+}
+
+function toWith(deployment: string | undefined): string {
+  return deployment === undefined ? '' : `?with=${encodeURIComponent(deployment)}`;
 }
 
 function toPath(id: string): string {

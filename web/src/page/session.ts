@@ -1,11 +1,12 @@
 import { isJsonObject } from '#base/json.ts';
 import { adminRole } from '#contract/roles.ts';
-import { forgetDrafts } from '../chat/drafts.ts';
+import { forgetDrafts, keptOutboxOf } from '../chat/drafts.ts';
 import { Asking } from '../conversation/asking.ts';
 import { type Database, forgetfulDatabase, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
 import type { Naming } from '../conversation/name-conversation.ts';
 import { otherTabsOf } from '../conversation/other-tabs.ts';
+import { Outbox } from '../conversation/outbox.ts';
 import { ServerSync } from '../conversation/server-sync.ts';
 import { forgetKnownUser, type KnownUser, noteKnownUser, readKnownUser } from '../offline/known-user.ts';
 import { Chats } from '../service/chats.ts';
@@ -19,6 +20,7 @@ export interface Session {
   readonly service: Service;
   readonly library: Library;
   readonly asking: Asking;
+  readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
   /** As the service names them. */
   readonly user: string;
@@ -50,14 +52,16 @@ export async function openSession(service: Service, knownAs: string | undefined)
   const library = new Library(database ?? forgetfulDatabase(), otherTabsOf(user));
   await library.load();
   const leaveSync = database === undefined ? undefined : await followServer(service, database, library);
+  const asking = new Asking({
+    ...{ service, library, nextFrame },
+    ...(canName && { onAnswered: (id) => void nameIt({ service, library, model: String(titleModel) }, id) }),
+  });
+  const outbox = new Outbox({ library, asking, kept: keptOutboxOf(user) });
   return {
-    ...{ service, library, deployments, user, sharesChats, isAdmin, isStorageGone: database === undefined },
-    asking: new Asking({
-      ...{ service, library, nextFrame },
-      ...(canName && { onAnswered: (id) => void nameIt({ service, library, model: String(titleModel) }, id) }),
-    }),
+    ...{ service, library, asking, outbox, deployments, user, sharesChats, isAdmin, isStorageGone: database === undefined },
     leave() {
       library.close();
+      outbox.close();
       leaveSync?.();
       forgetKnownUser(user);
       forgetDrafts(user);
@@ -104,7 +108,7 @@ async function followServer(service: Service, database: Database, library: Libra
 }
 
 /** A page in the background draws no frames; what comes is taken in nevertheless. */
-function nextFrame(act: () => void): void {
+export function nextFrame(act: () => void): void {
   if (document.hidden) setTimeout(act, hiddenFrameMs);
   else requestAnimationFrame(() => act());
 }

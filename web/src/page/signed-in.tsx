@@ -1,4 +1,4 @@
-import { Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { ReadyNotices } from '../notifications/ready-notices.ts';
 import { OfflineNote } from '../offline/offline-note.tsx';
@@ -23,6 +23,7 @@ const ConsentsPage = lazyView(() => import('../consent/consents-page.tsx').then(
 const FilesPage = lazyView(() => import('../files/files-page.tsx').then(({ FilesPage: view }) => view));
 const UsagePage = lazyView(() => import('../usage/usage-page.tsx').then(({ UsagePage: view }) => view));
 const BackgroundPage = lazyView(() => import('../background/background-page.tsx').then(({ BackgroundPage: view }) => view));
+const TemporaryChat = lazyView(() => import('../temporary/temporary-chat.tsx').then(({ TemporaryChat: view }) => view));
 const SharedPage = lazyView(() => import('../share/shared-page.tsx').then(({ SharedPage: view }) => view));
 const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
 
@@ -44,6 +45,10 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
   const [opening, setOpening] = useState(0);
   const { offerUndo, note } = useUndo();
 
+  const stays = useRef<(hash: string) => boolean>(undefined);
+  const hold = useCallback<NonNullable<Page['hold']>>((next) => {
+    stays.current = next;
+  }, []);
   const go = useCallback((next: Place) => {
     if (toHash(next) === location.hash) setPlace(next);
     else location.hash = toHash(next);
@@ -51,6 +56,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 
   useEffect(() => {
     const arrive = (): void => {
+      if (stays.current?.(location.hash)) return;
       setPlace(toPlace(location.hash));
       setIsMenuOpen(false);
     };
@@ -67,8 +73,8 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 
   const refresh = useCallback(() => listDeployments(session.service).then(setDeployments), [session]);
   const page = useMemo<Page>(
-    () => ({ ...session, deployments, refresh, place, go, signOut, commands, offerUndo, announce: setSaid }),
-    [session, deployments, refresh, place, go, signOut, commands, offerUndo],
+    () => ({ ...session, deployments, refresh, place, go, hold, signOut, commands, offerUndo, announce: setSaid }),
+    [session, deployments, refresh, place, go, hold, signOut, commands, offerUndo],
   );
   return (
     <PageContext value={page}>
@@ -122,6 +128,7 @@ function laterContent(place: Place, isAdmin: boolean, openMenu: () => void) {
   if (place.at === 'files') return <FilesPage key={place.folder} folder={place.folder} openMenu={openMenu} />;
   if (place.at === 'background') return <BackgroundPage key={place.id} id={place.id} openMenu={openMenu} />;
   if (place.at === 'shared') return <SharedPage key={place.token} token={place.token} openMenu={openMenu} />;
+  if (place.at === 'temporary') return <TemporaryChat deployment={place.deployment} openMenu={openMenu} />;
   if (place.at === 'usage') return <UsagePage openMenu={openMenu} />;
   if (place.at === 'operations' && isAdmin) return <OperationsPage openMenu={openMenu} />;
   return undefined;

@@ -32,6 +32,7 @@ export function useAllCommands(): readonly Command[] {
 
 function views(words: Words, isAdmin: boolean): readonly (readonly [Place, string, IconName])[] {
   return [
+    [{ at: 'temporary' }, words.temporaryChat, 'hourglass'],
     [{ at: 'applications' }, words.applicationsPage, 'build'],
     [{ at: 'consents' }, words.consentPage, 'shield'],
     [{ at: 'files' }, words.filesPage, 'file'],

@@ -46,6 +46,7 @@ const drawings = {
   picture: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9v.5',
   offline:
     'M4 4l16 16M3 9.5a13 13 0 0 1 4-2.4M11 5.6a13 13 0 0 1 10 3.9M6 13a9 9 0 0 1 4-2.2M15.5 11.6A9 9 0 0 1 18 13M9 16.5a4.5 4.5 0 0 1 6 0M12 19.5v.5',
+  hourglass: 'M6 4h12M6 20h12M7 4v3l5 5-5 5v3M17 4v3l-5 5 5 5v3',
   more: 'M5 11v2M12 11v2M19 11v2',
 } as const;
 

@@ -1,12 +1,17 @@
 import { isJsonObject } from '#base/json.ts';
 import type { Attachment } from '#contract/message.ts';
+import { ServiceFault } from './fault.ts';
 import { inPath, type Service } from './service.ts';
 
 export interface UploadOptions {
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
+  /** Nothing is to be stored. */
+  readonly isTemporary?: boolean;
 }
 
+/** The code of a fault: the file would have to be stored. */
+export const fileNotKept = 'file_not_kept';
 /** What is not larger goes along inside the message; the rest is stored and referred to. */
 const mostInsideBytes = 512 * 1024;
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)(;|$))/i;
@@ -19,6 +24,7 @@ export async function attachFile(service: Service, file: File, options: UploadOp
   const isText = textTypes.test(file.type) || (file.type === '' && textNames.test(title));
   const type = file.type || (isText ? 'text/plain' : 'application/octet-stream');
   if (size <= mostInsideBytes) return { type, title, data: isText ? await file.text() : await toBase64(file) };
+  if (options.isTemporary) throw new ServiceFault({ status: 0, code: fileNotKept, message: '' });
   const answer = await service.json('v1/bucket', { signal: options.signal });
   const bucket = isJsonObject(answer) ? String(answer.bucket) : '';
   const path = `${inPath(bucket)}/chat/${crypto.randomUUID()}/${encodeURIComponent(title)}`;

@@ -48,6 +48,7 @@ export const french: Words = {
 
   conversations: 'Conversations',
   newConversation: 'Nouvelle conversation',
+  temporaryChat: 'Conversation temporaire',
   searchConversations: 'Rechercher',
   noConversations: 'Vos conversations sont conservées ici.',
   nothingFound: (query) => `Aucun résultat pour « ${query} ».`,
@@ -161,6 +162,7 @@ export const french: Words = {
   message: 'Message',
   messagePlaceholder: (name) => `Message à ${name}`,
   send: 'Envoyer',
+  sendLater: 'Envoyer quand cette réponse sera complète',
   stop: 'Arrêter',
   attach: 'Joindre des fichiers',
   dropHere: 'Déposez des fichiers pour les joindre',
@@ -169,6 +171,7 @@ export const french: Words = {
   uploadFailed: (name, why) => `${name} n’a pas pu être envoyé : ${why}`,
   fileTooLarge: 'il dépasse la taille que le service accepte.',
   noFileStore: 'le service ne conserve pas de fichiers, et il est trop volumineux pour accompagner le message.',
+  fileNotKept: 'une conversation temporaire n’enregistre aucun fichier, et il est trop grand pour partir avec le message.',
   sendHint: 'Entrée envoie, Maj + Entrée commence une nouvelle ligne, @ interroge quelqu’un d’autre une fois, / insère un prompt',
   composerHint: (keys: string) =>
     `/ affiche vos prompts, @ interroge une fois quelqu’un d’autre, ou plusieurs. ${keys} trouve tout.`,
@@ -183,6 +186,7 @@ export const french: Words = {
   toLatest: 'Aller à la fin',
   edit: 'Modifier et redemander',
   askAgain: 'Redemander',
+  edited: 'Modifiée',
   readAloud: 'Lire à voix haute',
   stopReading: 'Arrêter la lecture',
   retry: 'Réessayer',

@@ -45,6 +45,7 @@ export const german: Words = {
 
   conversations: 'Gespräche',
   newConversation: 'Neues Gespräch',
+  temporaryChat: 'Temporärer Chat',
   searchConversations: 'Gespräche durchsuchen',
   noConversations: 'Worüber du sprichst, wird hier aufbewahrt.',
   nothingFound: (query) => `Nichts über „${query}“.`,
@@ -157,6 +158,7 @@ export const german: Words = {
   message: 'Nachricht',
   messagePlaceholder: (name) => `Nachricht an ${name}`,
   send: 'Senden',
+  sendLater: 'Senden, sobald diese Antwort fertig ist',
   stop: 'Anhalten',
   attach: 'Dateien anhängen',
   dropHere: 'Dateien hier ablegen',
@@ -165,6 +167,7 @@ export const german: Words = {
   uploadFailed: (name, why) => `${name} konnte nicht gesendet werden: ${why}`,
   fileTooLarge: 'größer, als der Dienst annimmt.',
   noFileStore: 'der Dienst bewahrt keine Dateien auf, und für die Nachricht ist sie zu groß.',
+  fileNotKept: 'ein temporärer Chat speichert keine Dateien, und für die Nachricht selbst ist sie zu groß.',
   sendHint:
     'Enter sendet, Umschalt + Enter beginnt eine neue Zeile, @ fragt einmal jemand anderen oder mehrere, / bringt eine Vorlage',
   composerHint: (keys: string) => `/ holt deine Prompts, @ fragt einmal jemand anderen. ${keys} findet alles.`,
@@ -179,6 +182,7 @@ export const german: Words = {
   toLatest: 'Zum Neuesten',
   edit: 'Ändern und neu fragen',
   askAgain: 'Neu fragen',
+  edited: 'Geändert',
   readAloud: 'Vorlesen',
   stopReading: 'Vorlesen beenden',
   retry: 'Noch einmal',

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { callerKey } from '#test/start-service.ts';
+import { MemoryBlobs } from '../retrieval/library.ts';
+import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import type { TestPage } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let house: ChatsHouse;
+
+beforeAll(async () => {
+  house = await startChatsHouse({}, { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } });
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+/** Everything that the browser keeps of the page, as one text. */
+const kept = `(async () => {
+  const done = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+  const said = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), document.title];
+  for (const { name } of await indexedDB.databases()) {
+    const database = await done(indexedDB.open(name));
+    for (const store of database.objectStoreNames)
+      said.push(JSON.stringify(await done(database.transaction(store).objectStore(store).getAll())));
+    database.close();
+  }
+  return said.join();
+})()`;
+
+const listed = async () =>
+  JSON.stringify(
+    (await house.service.ask({ method: 'GET', path: '/v1/chats?limit=500', headers: { 'api-key': callerKey } })).json,
+  );
+
+const place = ({ page }: TestPage) => page.evaluate('location.hash');
+const leaveQuestion = ({ page }: TestPage) => page.locator('dialog[open]').filter({ hasText: 'Leave this temporary chat?' });
+
+/** A temporary chat with one answer in it. */
+async function openTemporary(options: object = {}): Promise<TestPage> {
+  const opened = await house.open('demo', options);
+  await opened.page.getByRole('link', { name: 'Temporary chat' }).click();
+  await opened.page.getByText('This chat is kept nowhere').waitFor();
+  await opened.page.locator('.starter').first().waitFor();
+  await opened.say('Count to 7');
+  expect(await opened.answer()).toBe('1 2 3 4 5 6 7');
+  return opened;
+}
+
+describe('a temporary chat', { timeout: 60_000 }, () => {
+  it('is chosen before the first message, goes on like any other, and is kept nowhere', async () => {
+    const opened = await house.open('demo');
+    const { page, say, answer, troubles } = opened;
+    await page.locator('#message').fill('Count to 4 in secret');
+    await page.getByRole('link', { name: 'Temporary chat' }).click();
+    // What was written comes along.
+    await page.getByText('This chat is kept nowhere').waitFor();
+    expect(await page.locator('#message').inputValue()).toBe('Count to 4 in secret');
+    expect(await page.evaluate(kept)).not.toContain('secret');
+    await page.locator('#message').press('Enter');
+    expect(await answer()).toBe('1 2 3 4');
+    expect([await place(opened), await page.locator('#message').inputValue()]).toEqual(['#/temporary?with=demo', '']);
+    await say('Count to 3 in secret');
+    await page.locator('.reply').nth(1).locator('.actions').waitFor();
+    expect(await answer()).toBe('1 2 3');
+    await page.getByRole('button', { name: 'Edit this answer' }).first().waitFor();
+    for (const name of ['Share by a link', 'Good answer']) expect(await page.getByRole('button', { name }).count()).toBe(0);
+    await page.locator('#message').fill('A secret draft');
+    expect(await page.locator('.head').count()).toBe(0);
+    // Longer than the page takes to save, and to send.
+    await page.waitForTimeout(2000);
+    expect(await page.evaluate(kept)).not.toContain('secret');
+    expect(await listed()).not.toContain('secret');
+    // One that is kept is found by the same means.
+    await page.getByRole('link', { name: 'New conversation' }).click();
+    await leaveQuestion(opened).getByRole('button', { name: 'Leave' }).click();
+    await page.locator('.starter').first().waitFor();
+    await say('Count to 2, no secret');
+    await expect.poll(listed).toContain('secret');
+    expect(await page.evaluate(kept)).toContain('secret');
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('is asked about before it is left by a link, the palette or the way back, and gone then', async () => {
+    const opened = await openTemporary();
+    const { page } = opened;
+    const stay = async (): Promise<void> => {
+      await leaveQuestion(opened).getByRole('button', { name: 'Cancel' }).click();
+      await leaveQuestion(opened).waitFor({ state: 'detached' });
+      expect(await place(opened)).toBe('#/temporary?with=demo');
+      expect(await page.locator('.reply').count()).toBe(1);
+    };
+    await page.getByRole('link', { name: 'Files' }).click();
+    await stay();
+    await page.goBack();
+    await stay();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+    await page.keyboard.type('usage');
+    await page.getByRole('option', { name: 'Usage' }).waitFor();
+    await page.keyboard.press('Enter');
+    await stay();
+    await page.getByRole('link', { name: 'Leave the temporary chat' }).click();
+    await leaveQuestion(opened).getByRole('button', { name: 'Leave' }).click();
+    await page.locator('.starter').first().waitFor();
+    expect(await place(opened)).toBe('#/?with=demo');
+    await page.getByRole('link', { name: 'Temporary chat' }).click();
+    await page.locator('.starter').first().waitFor();
+    expect(await page.locator('.reply').count()).toBe(0);
+    // Nothing was said: nothing is asked.
+    await page.getByRole('link', { name: 'Files' }).click();
+    await page.getByRole('heading', { name: 'Files', exact: true }).first().waitFor();
+  });
+
+  it('is begun from the palette, and takes no file that would have to be stored', async () => {
+    const { page } = await house.open('demo');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+    await page.keyboard.type('temporary');
+    await page.getByRole('option', { name: 'Temporary chat' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('This chat is kept nowhere').waitFor();
+    await page.locator('input[type=file]').setInputFiles([
+      { name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.from('x'.repeat(600 * 1024)) },
+      { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('A note.') },
+    ]);
+    await page.getByText('large.txt could not be sent: a temporary chat stores no files').waitFor();
+    expect(await page.locator('.upload.failed').count()).toBe(1);
+  });
+
+  it.each(looks)('is seen well: %s', async (look, options) => {
+    const opened = await openTemporary(options);
+    const { page } = opened;
+    const see = async (name: string): Promise<void> => {
+      if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/${name}-${look}.png` });
+      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    };
+    await see('temporary');
+    await page.getByRole('link', { name: 'Leave the temporary chat' }).click();
+    await leaveQuestion(opened).waitFor();
+    await see('leave');
+    await leaveQuestion(opened).getByRole('button', { name: 'Leave' }).click();
+    await page.locator('.starter').first().waitFor();
+    await see('new');
+  });
+});

@@ -1,0 +1,58 @@
+import { useEffect, useMemo, useState } from 'react';
+import { ChatPage } from '../chat/chat-page.tsx';
+import { keepDraft, readDraft } from '../chat/drafts.ts';
+import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
+import { type Page, PageContext, usePage } from '../page/page.tsx';
+import { nextFrame } from '../page/session.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useTemporaryWords } from './temporary-words.ts';
+import { useLeaveQuestion } from './use-leave-question.ts';
+import './temporary.css';
+
+interface TemporaryChatProps {
+  /** The deployment that it is to begin with. */
+  readonly deployment: string | undefined;
+  readonly openMenu: () => void;
+}
+
+/** A conversation that is kept nowhere: it lives in memory, for as long as it is shown. */
+export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
+  const words = useTemporaryWords();
+  const { user } = usePage();
+  const [id, setId] = useState<string>();
+  const page = useTemporaryPage(setId);
+  // What was written before this was chosen comes along, and stays nowhere either.
+  const [firstText] = useState(() => readDraft(user, 'new'));
+  useEffect(() => keepDraft(user, 'new', ''), [user]);
+  const question = useLeaveQuestion(id !== undefined, words.leaveQuestion, words.leave);
+  const strip = (
+    <p className="temporary-strip small">
+      <Icon name="hourglass" />
+      {words.strip}
+    </p>
+  );
+  return (
+    <PageContext.Provider value={page}>
+      {question}
+      <ChatPage
+        key={id ?? 'new'}
+        {...{ id, openMenu }}
+        preferred={deployment}
+        lost={undefined}
+        temporary={{ strip, leaveTitle: words.leaveTitle, firstText: id === undefined ? firstText : '' }}
+      />
+    </PageContext.Provider>
+  );
+}
+
+/** The page, with nothing to keep; a conversation that begins is shown here, at no address of its own. */
+function useTemporaryPage(show: (id: string) => void): Page {
+  const page = usePage();
+  const { service } = page;
+  const chat = useMemo(() => createForgetfulChat({ service, nextFrame }), [service]);
+  useEffect(() => () => chat.asking.stopAll(), [chat]);
+  return useMemo(() => {
+    const go: Page['go'] = (place) => (place.at === 'conversation' ? show(place.id) : page.go(place));
+    return { ...page, ...chat, go, isTemporary: true };
+  }, [page, chat, show]);
+}
