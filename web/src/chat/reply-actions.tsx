@@ -8,6 +8,7 @@ import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
 import { hasRefusedStage } from './consent-refusal.ts';
 import { DeploymentDialog } from './deployment-dialog.tsx';
+import { focusMessage } from './focus-message.ts';
 import { RatingButtons } from './rating-buttons.tsx';
 import { UsageLine } from './usage-line.tsx';
 
@@ -23,7 +24,11 @@ interface ReplyActionsProps {
 export function ReplyActions({ reply, branches, conversationId, isBeside, setIsBeside }: ReplyActionsProps) {
   const words = useWords();
   const { asking, isTest } = usePage();
-  const retry = (): void => void asking.answer(conversationId, reply.parent, { behind: reply });
+  const retry = (): void => {
+    // The button goes away with the answer that it stands below.
+    focusMessage();
+    void asking.answer(conversationId, reply.parent, { behind: reply });
+  };
   const toggle = branches.length > 1 && (
     <button
       {...{ type: 'button', className: 'icon-button', 'aria-pressed': isBeside }}
