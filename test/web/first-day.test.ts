@@ -18,10 +18,7 @@ it('A question of one long word is broken, and stays inside the conversation', a
   const { page, say, answer } = await house.open('demo', laptop);
   await say(`${'W'.repeat(400)} https://example.org/${'x'.repeat(300)}`);
   await answer();
-  const [body, thread] = await Promise.all([
-    page.locator('.question-body').boundingBox(),
-    page.locator('.turns').boundingBox(),
-  ]);
+  const [body, thread] = await Promise.all([page.locator('.question-body').boundingBox(), page.locator('.turns').boundingBox()]);
   expect((body?.x ?? 0) + (body?.width ?? 0)).toBeLessThanOrEqual((thread?.x ?? 0) + (thread?.width ?? 0));
   expect(await page.locator('.thread').evaluate((it) => (it as unknown as { scrollWidth: number }).scrollWidth)).toBe(
     await page.locator('.thread').evaluate((it) => (it as unknown as { clientWidth: number }).clientWidth),
