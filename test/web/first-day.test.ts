@@ -39,6 +39,17 @@ it.each([
   }
 });
 
+it('The beginning is read from its top, and nothing of it lies over anything else, however low the window is', async () => {
+  const { page } = await house.open('assistant', { viewport: { width: 390, height: 420 } });
+  await page.locator('.other').first().waitFor();
+  const boxOf = async (selector: string) => (await page.locator(selector).first().boundingBox()) ?? { y: -1, height: 0 };
+  const [icon, header, starters, others] = await Promise.all(['.beginning > *', '.page-header', '.starters', '.others'].map(boxOf));
+  expect(icon?.y).toBeGreaterThanOrEqual((header?.y ?? 0) + (header?.height ?? 0));
+  const last = await page.locator('.starter').last().boundingBox();
+  expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual((starters?.y ?? 0) + (starters?.height ?? 0));
+  expect((starters?.y ?? 0) + (starters?.height ?? 0)).toBeLessThanOrEqual(others?.y ?? 0);
+});
+
 it('A link with a key that comes to a tab where somebody is signed in leads to a new conversation, and no fault', async () => {
   const { page } = await house.open('demo');
   // Another language has the entrance listen anew, behind the place.
