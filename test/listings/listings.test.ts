@@ -104,6 +104,14 @@ describe('a listing', () => {
     expect(Number.isInteger(item.created_at) && Number.isInteger(item.updated_at)).toBe(true);
   });
 
+  it('has at /v1/models the name that pages of others show, with the version', async () => {
+    const { json } = await get('/v1/models');
+    const names = (json as { data: { id: string; name: string }[] }).data.map(({ id, name }) => [id, name]);
+    expect(Object.fromEntries(names)).toMatchObject({ open: 'Open 2', bare: 'bare' });
+    expect((await get('/v1/models/open')).json).toMatchObject({ name: 'Open 2' });
+    expect((await get('/openai/models/open')).json).not.toHaveProperty('name');
+  });
+
   it('has no nulls, no upstreams and no keys', async () => {
     const { json, text } = await get('/openai/models/bare');
     expect(json).toMatchObject({ id: 'bare', display_name: 'bare', object: 'model' });

@@ -18,19 +18,19 @@ const status = async () => {
 it('What needs consent is marked where deployments are chosen', async () => {
   const { page } = await house.open('demo');
   await page.locator('.picker').click();
-  await page.locator('.option', { hasText: 'Mailbox' }).getByText('Others need your consent').waitFor();
+  await page.locator('.option', { hasText: 'Mailbox' }).getByText('Others ask before using it').waitFor();
   expect(await page.locator('.option').count()).toBe(5);
-  expect(await page.getByText('Others need your consent').count()).toBe(1);
+  expect(await page.getByText('Others ask before using it').count()).toBe(1);
 });
 
 it('A step that fails for want of consent leads to the form and back, and then it works; withdrawing ends it', async () => {
   const { page, answer, troubles } = await house.open('assistant');
-  await page.locator('.banner').getByText('If you agree, Assistant passes on to Mailbox what you write here').waitFor();
+  await page.locator('.banner').getByText('If you agree, “Assistant” passes on to “Mailbox” what you write here').waitFor();
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
   const refused = await answer();
   expect(refused).toContain('needs your consent');
   expect(refused).not.toContain('/v1/');
-  await page.getByText('A step was refused: Assistant may use Mailbox only with your consent.').waitFor();
+  await page.getByText('A step was refused: “Assistant” may use “Mailbox” only with your consent.').waitFor();
   expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
   await page.locator('.stages > summary').click();
   await page
@@ -40,7 +40,7 @@ it('A step that fails for want of consent leads to the form and back, and then i
   await page.locator('.stage-body').getByText('Mailbox needs your consent before Assistant may use it').waitFor();
   expect(await page.locator('.stage-body').innerText()).not.toContain('/v1/');
   await page.getByRole('link', { name: 'What it may use' }).click();
-  await page.getByRole('heading', { name: 'May Assistant act for you?' }).waitFor();
+  await page.getByRole('heading', { name: 'May “Assistant” act for you?' }).waitFor();
   await page.getByRole('img', { name: 'What Assistant uses' }).waitFor();
   expect(await page.locator('.reached.asking li').allTextContents()).toEqual(['Mailbox']);
   await page.getByRole('button', { name: 'Accept' }).click();
@@ -83,13 +83,13 @@ it('A refusal for want of consent has the form, and the question is asked again 
   await using strict = await startPageHouse({ consent: { directCalls: 'require' } }, house.browser);
   const { page, say, answer } = await strict.open('mailbox');
   await say('Hello');
-  await page.locator('.fault').getByText('Mailbox needs your consent before it answers.').waitFor();
+  await page.locator('.fault').getByText('“Mailbox” needs your consent before it answers.').waitFor();
   expect(await page.locator('.reply').innerText()).not.toContain('/v1/');
   expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
-  await page.locator('.fault').getByText('If you agree, Mailbox acts in your name').waitFor();
+  await page.locator('.fault').getByText('If you agree, “Mailbox” acts in your name').waitFor();
   await page.locator('.fault').getByRole('link', { name: 'What it may use' }).click();
-  await page.getByRole('heading', { name: 'May Mailbox act for you?' }).waitFor();
-  await page.getByText('Mailbox works in your name, and asks that you agree to that first.').waitFor();
+  await page.getByRole('heading', { name: 'May “Mailbox” act for you?' }).waitFor();
+  await page.getByText('“Mailbox” works in your name, and asks that you agree to that first.').waitFor();
   expect(await page.locator('.reached.asking').count()).toBe(0);
   await page.getByRole('link', { name: 'Back to the conversation' }).click();
   await page.locator('.fault').getByRole('button', { name: 'Agree and go on' }).click();
@@ -110,7 +110,7 @@ it('A form that was accepted says so, and can be withdrawn there', async () => {
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.locator('.starter').first().waitFor();
   await page.evaluate("location.hash = '#/consent/assistant'");
-  await page.getByText('You have accepted this. Assistant may act for you.').waitFor();
+  await page.getByText('You have accepted this. “Assistant” may act for you.').waitFor();
   await page.getByRole('button', { name: 'Withdraw' }).click();
   await page.locator('.starter').first().waitFor();
   expect(await status()).toBe(false);

@@ -78,7 +78,7 @@ describe('conversations of a file', () => {
     await page.locator('.starter').first().waitFor();
     await openTransfer(page);
     await bring(page, 'PK\u0003\u0004 a zip archive');
-    await page.getByText('This is no file of a form that can be imported').waitFor();
+    await page.getByText('This file cannot be imported').waitFor();
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
   });

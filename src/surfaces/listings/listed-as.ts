@@ -22,8 +22,14 @@ export const listedAs: Readonly<Record<string, ListedAs>> = {
   },
 };
 
-/** `/v1/models`, which stock clients read: to them everything is a model. */
-export const listedAsModels: ListedAs = { has: () => true, toFields: () => ({ object: 'model' }) };
+/** `/v1/models`, which stock clients read: to them everything is a model, and `name` is what they show instead of the id. */
+export const listedAsModels: ListedAs = {
+  has: () => true,
+  toFields: ({ id, displayName = id, displayVersion }) => ({
+    object: 'model',
+    name: displayVersion === undefined ? displayName : `${displayName} ${displayVersion}`,
+  }),
+};
 
 /** How an application of a type is set up. What a user has made is shown to that user alone. */
 function toSettings({ ofType, ownership }: Deployment, caller: Caller): Record<string, unknown> {

@@ -101,6 +101,7 @@ const item: NamedSchema = {
       },
       model: { ...text, description: 'The id again: of models, and of everything among deployments.' },
       reference: { ...text, description: 'The same as `id`.' },
+      name: { ...text, description: 'In `/v1/models`: what pages show, `display_name` with its version.' },
       display_name: text,
       display_version: text,
       description: text,

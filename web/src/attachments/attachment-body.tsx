@@ -36,7 +36,8 @@ function textView({ attachment, kind }: AttachmentBodyProps, text: string): Reac
   if (kind === 'table') return <TableView text={text} />;
   if (kind === 'chart') return <Chart text={text} title={attachment.title ?? ''} />;
   if (kind === 'html') return <HtmlSheet html={text} title={attachment.title ?? ''} />;
-  return <CodeBlock text={text} language={languageOf(attachment)} isWhole />;
+  const language = languageOf(attachment);
+  return <CodeBlock {...{ text, language }} isWhole isProse={language === 'txt' || language === 'plain'} />;
 }
 
 function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly blob: Blob }) {

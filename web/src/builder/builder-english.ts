@@ -345,7 +345,8 @@ export const builderEnglish = {
   evaluateFirst: 'Before others use it, see whether it answers as it should.',
   evaluateNow: 'Evaluate now',
 
-  documentsHint: 'They are read as soon as the application is saved; nothing else has to be done.',
+  documentsHint:
+    'Answers are looked up in the files that you upload here; by meaning in English alone, unless this service is set up for other languages. They are read as soon as the application is saved; nothing else has to be done.',
   documentsRead: 'All documents were read.',
   documentStates: { waiting: 'waits to be read', indexing: 'is being read', ready: 'ready', failed: 'cannot be read' },
   passagesRead: (done: number, total: number) => `${done} of ${total} passages`,

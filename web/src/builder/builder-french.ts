@@ -360,7 +360,8 @@ export const builderFrench: BuilderWords = {
   evaluateFirst: 'Avant que d’autres l’utilisent, vérifiez qu’elle répond comme il faut.',
   evaluateNow: 'Évaluer maintenant',
 
-  documentsHint: 'Ils sont lus dès que l’application est enregistrée ; il n’y a rien d’autre à faire.',
+  documentsHint:
+    'Les réponses sont cherchées dans les fichiers que vous déposez ici ; par le sens en anglais seulement, sauf si ce service est configuré pour d’autres langues. Ils sont lus dès que l’application est enregistrée ; il n’y a rien d’autre à faire.',
   documentsRead: 'Tous les documents ont été lus.',
   documentStates: {
     waiting: 'en attente de lecture',

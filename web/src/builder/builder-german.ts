@@ -346,7 +346,8 @@ export const builderGerman: BuilderWords = {
   evaluateFirst: 'Bevor andere sie nutzen: sieh nach, ob sie antwortet, wie sie soll.',
   evaluateNow: 'Jetzt prüfen',
 
-  documentsHint: 'Gelesen werden sie, sobald die Anwendung gespeichert ist; mehr ist nicht zu tun.',
+  documentsHint:
+    'In den Dateien, die du hier hochlädst, wird für die Antworten nachgeschlagen; nach der Bedeutung nur auf Englisch, wenn dieser Dienst nicht für andere Sprachen eingerichtet ist. Gelesen werden sie, sobald die Anwendung gespeichert ist; mehr ist nicht zu tun.',
   documentsRead: 'Alle Dokumente sind gelesen.',
   documentStates: { waiting: 'wartet', indexing: 'wird gelesen', ready: 'bereit', failed: 'nicht lesbar' },
   passagesRead: (done, total) => `${done} von ${total} Abschnitten`,

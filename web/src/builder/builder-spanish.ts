@@ -359,7 +359,8 @@ export const builderSpanish: BuilderWords = {
   evaluateFirst: 'Antes de que otras personas la usen, comprueba si responde como debe.',
   evaluateNow: 'Evaluar ahora',
 
-  documentsHint: 'Se leen en cuanto se guarda la aplicación; no hay que hacer nada más.',
+  documentsHint:
+    'Las respuestas se buscan en los archivos que subas aquí; por el significado solo en inglés, salvo que este servicio esté configurado para otros idiomas. Se leen en cuanto se guarda la aplicación; no hay que hacer nada más.',
   documentsRead: 'Se han leído todos los documentos.',
   documentStates: {
     waiting: 'pendiente de lectura',

@@ -25,7 +25,7 @@ interface Sending {
 }
 
 /** Documents that answers are looked up in: uploaded here, kept in the files of the user. */
-export function DocumentsEditor({ value, path, form, label, hint, isLabelHeard }: EditorProps) {
+export function DocumentsEditor({ value, path, form, label, isLabelHeard }: EditorProps) {
   const words = useWords();
   const builderWords = useBuilderWords();
   const { service, announce } = usePage();
@@ -62,10 +62,7 @@ export function DocumentsEditor({ value, path, form, label, hint, isLabelHeard }
     }
   };
   return (
-    <FieldGroup
-      {...{ form, path, label, isLabelHeard, className: 'builder-list' }}
-      hint={`${hint} ${builderWords.documentsHint}`}
-    >
+    <FieldGroup {...{ form, path, label, isLabelHeard, className: 'builder-list' }} hint={builderWords.documentsHint}>
       <ul className="builder-chips">
         {references.map((reference, index) => (
           <DocumentItem

@@ -5,6 +5,7 @@ import { acceptConsent, type ConsentForm, readConsent } from '../service/consent
 import { type Fault, faultOf } from '../service/fault.ts';
 import { saidOf } from '../words/fault-words.ts';
 import { useWords } from '../words/words.tsx';
+import { focusMessage } from './focus-message.ts';
 
 interface ConsentAskProps {
   readonly deployment: string;
@@ -25,13 +26,14 @@ export function ConsentAsk({ deployment, form: given, conversation, goOn, putOff
   const [form, setForm] = useState(given);
   const [fault, setFault] = useState<Fault>();
   const [isSending, setIsSending] = useState(false);
-  const name = nameOf(deployment);
+  const name = words.quoted(nameOf(deployment));
   const agree = async (): Promise<void> => {
     setIsSending(true);
     setFault(undefined);
     try {
       await acceptConsent(service, deployment, form);
       announce(words.consentAccepted(name));
+      focusMessage();
       goOn();
     } catch (thrown) {
       setFault(faultOf(thrown));
@@ -40,7 +42,7 @@ export function ConsentAsk({ deployment, form: given, conversation, goOn, putOff
     }
     setIsSending(false);
   };
-  const asking = [...form].filter(([id, asks]) => asks && id !== deployment).map(([id]) => nameOf(id));
+  const asking = [...form].filter(([id, asks]) => asks && id !== deployment).map(([id]) => words.quoted(nameOf(id)));
   return (
     <div className="consent-ask">
       <p>{asking.length > 0 ? words.consentShares(name, asking.join(', ')) : words.consentSharesItself(name)}</p>

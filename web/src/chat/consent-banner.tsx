@@ -30,7 +30,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   useEffect(() => setIsPutOff(false), [id, moment]);
   if (status === undefined || (last !== undefined && refused === undefined)) return null;
   if (isPutOff || isAgreed || status.isAccepted || status.form.size === 0) return null;
-  const others = [...status.form].filter(([each, asks]) => asks && each !== id).map(([each]) => nameOf(each));
+  const others = [...status.form].filter(([each, asks]) => asks && each !== id).map(([each]) => words.quoted(nameOf(each)));
   const goOn = (): void => {
     setIsAgreed(true);
     if (refused !== undefined && conversation !== undefined) void asking.answer(conversation, refused.parent);
@@ -39,7 +39,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
     <div className="banner">
       <Icon name="shield" />
       <div>
-        {refused !== undefined && others.length > 0 && <p>{words.consentAfterRefusal(name, others.join(', '))}</p>}
+        {refused !== undefined && others.length > 0 && <p>{words.consentAfterRefusal(words.quoted(name), others.join(', '))}</p>}
         <ConsentAsk
           {...{ deployment: id, form: status.form, conversation, goOn }}
           key={moment}

@@ -33,7 +33,7 @@ export function FaultNote({ fault, atMs, deployment, conversationId, again }: Fa
       <Icon name="alert" />
       <div>
         <p className="fault-title">
-          {fault.code === 'consent_required' ? words.consentMissing(name) : saidOfAnswer(fault, words)}
+          {fault.code === 'consent_required' ? words.consentMissing(words.quoted(name)) : saidOfAnswer(fault, words)}
         </p>
         {form === undefined ? (
           <p>{adviceFor(fault, { words, language, ...(atMs !== undefined && { atMs }) })}</p>

@@ -29,7 +29,11 @@ interface ReplyActionsProps {
 export function ReplyActions({ reply, branches, conversationId, isBeside, setIsBeside, isLast, edit }: ReplyActionsProps) {
   const words = useWords();
   const { asking, isTest, isTemporary } = usePage();
-  const retry = (): void => void asking.answer(conversationId, reply.parent, { behind: reply });
+  const retry = (): void => {
+    // The button goes away with the answer that it stands below.
+    focusMessage();
+    void asking.answer(conversationId, reply.parent, { behind: reply });
+  };
   const toggle = branches.length > 1 && (
     <button
       {...{ type: 'button', className: 'icon-button', 'aria-pressed': isBeside }}

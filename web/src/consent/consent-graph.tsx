@@ -4,9 +4,16 @@ import type { ConsentForm } from '../service/consents.ts';
 import { useWords } from '../words/words.tsx';
 import { type Graph, type GraphNode, toGraph } from './graph-layout.ts';
 
-const [nodeWidth, nodeHeight, gapX, gapY, margin] = [150, 38, 56, 28, 4];
+const [nodeHeight, gapX, gapY, margin] = [38, 56, 28, 4];
 const arcDepth = 16;
-const mostLetters = 19;
+const letterWidth = 7;
+/** Nodes are as wide as the longest name takes, as long as all columns fit into a page of this width. */
+const [leastWidth, pageWidth, padding] = [150, 700, 20];
+
+/** A graph, and how wide its nodes are drawn. */
+interface Drawn extends Graph {
+  readonly nodeWidth: number;
+}
 
 /** Who is reached through whom. The list beside it says the same in words. */
 export function ConsentGraph({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
@@ -14,7 +21,9 @@ export function ConsentGraph({ root, form }: { readonly root: string; readonly f
   const nameOf = useNameOf();
   const arrows = useId();
   const { deployments } = usePage();
-  const graph = toGraph(root, form, (id) => deployments.find((each) => each.id === id)?.dependencies ?? []);
+  const laid = toGraph(root, form, (id) => deployments.find((each) => each.id === id)?.dependencies ?? []);
+  const nodeWidth = widthOf(laid, nameOf);
+  const graph: Drawn = { ...laid, nodeWidth };
   const width = graph.columns * (nodeWidth + gapX) - gapX + 2 * margin;
   const height = graph.rows * (nodeHeight + gapY) - gapY + (graph.edges.some(isArc) ? arcDepth : 0) + 2 * margin;
   return (
@@ -46,7 +55,7 @@ export function ConsentGraph({ root, form }: { readonly root: string; readonly f
             <g key={node.id} className={node.asks ? 'node asks' : 'node'}>
               <rect x={x} y={y} width={nodeWidth} height={nodeHeight} rx="10" />
               <text x={x + nodeWidth / 2} y={y + nodeHeight / 2 + 4} textAnchor="middle">
-                {shorten(nameOf(node.id))}
+                {shorten(nameOf(node.id), nodeWidth)}
               </text>
             </g>
           );
@@ -62,14 +71,15 @@ interface Point {
 }
 
 /** The columns stand around one middle. */
-function at({ column, row }: GraphNode, { nodes, rows }: Graph): Point {
+function at({ column, row }: GraphNode, { nodes, rows, nodeWidth }: Drawn): Point {
   const inColumn = nodes.filter((node) => node.column === column).length;
   const offset = ((rows - inColumn) * (nodeHeight + gapY)) / 2;
   return { x: margin + column * (nodeWidth + gapX), y: margin + offset + row * (nodeHeight + gapY) };
 }
 
 /** To the right as a curve; past columns between and back to the left as an arc below them. */
-function toLine(from: GraphNode, to: GraphNode, graph: Graph): string {
+function toLine(from: GraphNode, to: GraphNode, graph: Drawn): string {
+  const { nodeWidth } = graph;
   const [start, end] = [at(from, graph), at(to, graph)];
   if (!isArc([from, to])) {
     const [x1, y1, x2, y2] = [start.x + nodeWidth, start.y + nodeHeight / 2, end.x, end.y + nodeHeight / 2];
@@ -88,6 +98,13 @@ function isArc([from, to]: Graph['edges'][number]): boolean {
   return to.column !== from.column + 1;
 }
 
-function shorten(name: string): string {
+function widthOf({ nodes, columns }: Graph, nameOf: (id: string) => string): number {
+  const longest = Math.max(...nodes.map(({ id }) => nameOf(id).length)) * letterWidth + padding;
+  const room = Math.floor((pageWidth - (columns - 1) * gapX) / columns);
+  return Math.max(leastWidth, Math.min(longest, room));
+}
+
+function shorten(name: string, nodeWidth: number): string {
+  const mostLetters = Math.floor((nodeWidth - padding) / letterWidth);
   return name.length > mostLetters ? `${name.slice(0, mostLetters - 1)}…` : name;
 }

@@ -3,6 +3,7 @@ import { hasRefusedStage } from '../chat/consent-refusal.ts';
 import { shownTurns } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { type Place, toHash } from '../page/place.ts';
+import { Icon } from '../parts/icon.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useTitle } from '../parts/use-title.ts';
@@ -21,7 +22,7 @@ interface ConsentPageProps {
 /** Asks whether a deployment may reach others in the user's name. */
 export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   const words = useWords();
-  const name = useNameOf()(deployment);
+  const name = words.quoted(useNameOf()(deployment));
   const returning: Place = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
   const { status, fault, remark, isSending, accept, decline, withdraw } = useDecision(deployment, returning);
   useTitle(words.consentTitle(name));
@@ -30,6 +31,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
     <main className="content">
       <PageHeader openMenu={openMenu}>
         <a className="quiet-link" href={toHash(returning)}>
+          <Icon name="left" />
           {words.backToChat}
         </a>
       </PageHeader>
@@ -79,7 +81,7 @@ function useDecision(deployment: string, returning: Place) {
   const words = useWords();
   const { service, go, announce } = usePage();
   const goOn = useGoingOn(deployment, returning);
-  const name = useNameOf()(deployment);
+  const name = words.quoted(useNameOf()(deployment));
   const [status, setStatus] = useState<ConsentStatus>();
   const [fault, setFault] = useState<Fault>();
   const [remark, setRemark] = useState('');
@@ -139,8 +141,8 @@ function FormText({ root, form }: { readonly root: string; readonly form: Consen
   const quiet = others.filter(([, asks]) => !asks);
   return (
     <>
-      {form.get(root) === true && <p>{words.consentItself(nameOf(root))}</p>}
-      {asking.length > 0 && <p>{words.consentIntro(nameOf(root))}</p>}
+      {form.get(root) === true && <p>{words.consentItself(words.quoted(nameOf(root)))}</p>}
+      {asking.length > 0 && <p>{words.consentIntro(words.quoted(nameOf(root)))}</p>}
       {asking.length > 0 && <ul className="reached asking">{asking.map(([id]) => reached(id))}</ul>}
       {quiet.length > 0 && <p className="soft">{words.consentOthers}</p>}
       {quiet.length > 0 && <ul className="reached">{quiet.map(([id]) => reached(id))}</ul>}

@@ -11,6 +11,8 @@ interface CodeBlockProps {
   readonly language: string;
   /** No more of it comes: only then is it coloured. */
   readonly isWhole: boolean;
+  /** What people wrote, whose lines are long: it is wrapped from the beginning. */
+  readonly isProse?: boolean;
 }
 
 const mostColouredChars = 30_000;
@@ -28,9 +30,9 @@ function extensionOf(language: string): string {
 }
 
 /** Code with its language, to be copied, saved, and read without scrolling. */
-export function CodeBlock({ text, language, isWhole }: CodeBlockProps) {
+export function CodeBlock({ text, language, isWhole, isProse = false }: CodeBlockProps) {
   const words = useWords();
-  const [isWrapped, setIsWrapped] = useState(false);
+  const [isWrapped, setIsWrapped] = useState(isProse);
   const [name = ''] = language.split(/[\s{,]/, 1);
   const coloured = useColours(text, isWhole && text.length <= mostColouredChars ? name : '');
   return (

@@ -22,7 +22,7 @@ it.each<[string, Place]>([
   expect(toHash(place)).toBe(hash);
 });
 
-it.each(['', '#'])('%j leads to the beginning', (hash) => {
+it.each(['', '#', '#key=parley-1'])('%j leads to the beginning', (hash) => {
   expect(toPlace(hash)).toEqual({ at: 'new' });
 });
 

@@ -36,7 +36,8 @@ export function toPlace(hash: string): Place {
   if (at === 'background') return { at, ...given('id', id) };
   if (at === 'temporary') return { at, ...given('deployment', fields.get('with')) };
   if (at === 'usage' || at === 'operations') return { at };
-  if (path !== '') return { at: 'new', lost: 'view' };
+  // A link with a key is taken elsewhere, and leads to a new conversation.
+  if (path !== '' && !path.startsWith('key=')) return { at: 'new', lost: 'view' };
   return { at: 'new', ...given('deployment', fields.get('with')), ...(fields.has('lost') && { lost: 'conversation' }) };
 }
 

@@ -55,7 +55,11 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
     { id: 'sign out', title: words.signOut, kind: 'action', icon: 'leave', run: signOut },
   ]);
   return (
-    <details ref={menu} className="settings">
+    <details
+      ref={menu}
+      className="settings"
+      onToggle={() => menu.current?.open && menu.current.scrollIntoView({ block: 'nearest' })}
+    >
       <summary className="quiet-link">
         <Icon name="sliders" />
         {words.settings}

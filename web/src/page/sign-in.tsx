@@ -6,6 +6,7 @@ import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
 import { useWays } from '../sign-in/use-ways.ts';
 import { useWords } from '../words/words.tsx';
 import { readBrand } from './brand.ts';
+import { toPlace } from './place.ts';
 
 /** Why nobody was let in. */
 export interface Trouble {
@@ -37,6 +38,7 @@ export function SignIn({ isTrying, trouble, onTrouble, onKey, left, readKept }: 
         <Mark size={44} />
         <h1>{name ?? words.signInTitle}</h1>
         <Notice />
+        {toPlace(location.hash).at === 'shared' && <p>{words.sharedWaits}</p>}
         {left !== undefined && (
           <div className="farewell" role="status">
             <p className="soft">{words.signedOutHere(left.name)}</p>

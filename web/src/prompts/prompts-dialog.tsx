@@ -60,14 +60,14 @@ export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
         <div className="field">
           <label htmlFor={nameId}>{words.promptName}</label>
           <input
-            {...{ id: nameId, type: 'text', value: draft.name, maxLength: longestName }}
+            {...{ id: nameId, type: 'text', value: draft.name, maxLength: longestName, required: true }}
             onChange={({ target }) => setDraft({ ...draft, name: target.value })}
           />
         </div>
         <div className="field">
           <label htmlFor={textId}>{words.promptText}</label>
           <textarea
-            {...{ id: textId, rows: 4, value: draft.content }}
+            {...{ id: textId, rows: 4, value: draft.content, required: true }}
             onChange={({ target }) => setDraft({ ...draft, content: target.value })}
           />
         </div>

@@ -2,7 +2,7 @@ export const shareEnglish = {
   title: 'Share by a link',
   intro: 'Whoever has the link and can sign in here reads this conversation as it is now. What you write later is not shared.',
   what: (name: string) =>
-    `Shown are the questions, the answers and their files, and that they are from ${name}. Steps, thoughts and settings are not.`,
+    `Shown are the questions, the answers, their files and your name, “${name}”. Steps, thoughts and settings are not.`,
   worksFor: 'The link works for',
   days: (count: number) => (count === 1 ? 'one day' : count === 365 ? 'a year' : `${count} days`),
   make: 'Make a link',

@@ -5,7 +5,7 @@ export const shareGerman: ShareWords = {
   intro:
     'Wer den Link hat und sich hier anmelden kann, liest dieses Gespräch, wie es jetzt ist. Was du später schreibst, wird nicht geteilt.',
   what: (name) =>
-    `Zu sehen sind die Fragen, die Antworten und ihre Dateien, und dass sie von ${name} sind. Schritte, Gedanken und Einstellungen nicht.`,
+    `Zu sehen sind die Fragen, die Antworten, ihre Dateien und dein Name, „${name}“. Schritte, Gedanken und Einstellungen nicht.`,
   worksFor: 'Der Link gilt',
   days: (count) => (count === 1 ? 'einen Tag' : count === 365 ? 'ein Jahr' : `${count} Tage`),
   make: 'Link erstellen',

@@ -150,3 +150,44 @@ describe('a file of LibreChat', () => {
     expect((await readFile(far)).report).toMatchObject({ added: 0, refused: 1 });
   });
 });
+
+describe('a file of Open WebUI', () => {
+  const message = (id: string, parentId: string | null, fields: object) => [id, { id, parentId, childrenIds: [], ...fields }];
+  const call = { type: 'function_call', name: 'search_notes', arguments: '{}' };
+  const messages = Object.fromEntries([
+    message('q', null, { role: 'user', content: 'Where is the cat?', timestamp: 1_795_628_287, files: [{ type: 'file' }] }),
+    message('a', 'q', {
+      ...{ role: 'assistant', content: 'On the shelf.', done: true, model: 'demo', timestamp: 1_795_628_288 },
+      output: [call, { type: 'function_call_output' }, { type: 'message', content: [] }],
+    }),
+    message('b', 'q', {
+      ...{ role: 'assistant', model: 'older', timestamp: 1_795_628_300 },
+      content: '<details type="reasoning" done="true" duration="2">\n<summary>Thought</summary>\n> Hm\n</details>\nBelow it.',
+    }),
+    message('failed', 'b', { role: 'assistant', content: '', error: { content: 'No' }, model: 'demo' }),
+  ]);
+  const item = {
+    ...{ id: '67e55044-10b1-426f-9247-bb680e5fe0c8', title: 'Cat', created_at: 1_795_628_287, updated_at: 1_795_628_301 },
+    ...{ pinned: true, archived: false, chat: { title: 'Cat', models: ['demo'], history: { currentId: 'a', messages } } },
+  };
+
+  it('becomes a tree of questions and answers, in the branch that was looked at, and says what is lost', async () => {
+    const { conversations, report } = await readFile([item]);
+    const [read] = conversations;
+    expect(read).toMatchObject({ id: item.id, title: 'Cat', pinned: true, deployment: 'for older' });
+    expect(read).toMatchObject({ createdAtMs: 1_795_628_287_000, updatedAtMs: 1_795_628_301_000 });
+    const texts = Object.values(read?.turns ?? {}).map(({ id, parent, text }) => [id, parent, text]);
+    expect(texts).toEqual([
+      ['q', '', 'Where is the cat?'],
+      ['a', 'q', 'On the shelf.'],
+      ['b', 'q', 'Below it.'],
+    ]);
+    expect(read && shownTurns(read).map(({ id }) => id)).toEqual(['q', 'a']);
+    expect(report).toMatchObject({ added: 1, refused: 0, lost: { files: 1, steps: 3 } });
+  });
+
+  it('is refused where nothing was said', async () => {
+    const empty = { ...item, chat: { history: { messages: {} } } };
+    expect((await readFile([empty, { ...item, chat: [] }, { ...item, chat: { history: [] } }])).report.refused).toBe(3);
+  });
+});

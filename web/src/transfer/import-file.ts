@@ -4,6 +4,7 @@ import type { Imported, Lost } from './imported.ts';
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
 import { readChatGpt } from './read-chatgpt.ts';
 import { readLibreChat } from './read-librechat.ts';
+import { readOpenWebUi } from './read-open-webui.ts';
 import { readOwn } from './read-own.ts';
 
 /** What came of a file. */
@@ -77,5 +78,6 @@ function readItem(item: string): Imported | undefined {
   const value = tryParseJson(item, bounds);
   if (!isJsonObject(value)) return undefined;
   if (value.format === 'parley-conversation') return readOwn(value);
-  return readChatGpt(value, Date.now()) ?? readLibreChat(value, Date.now());
+  const nowMs = Date.now();
+  return readChatGpt(value, nowMs) ?? readLibreChat(value, nowMs) ?? readOpenWebUi(value, nowMs);
 }

@@ -35,6 +35,28 @@ export function isId(id: unknown): id is string {
   return typeof id === 'string' && idForm.test(id);
 }
 
+/** The branch that leads to the message that was looked at last. */
+export function shownTo(
+  last: string,
+  said: ReadonlyMap<string, Said>,
+  turns: Imported['conversation']['turns'],
+): Record<string, string> {
+  const shown: Record<string, string> = {};
+  const passed = new Set<string>();
+  for (let at = last; said.has(at) && !passed.has(at); at = said.get(at)?.parent ?? '') {
+    passed.add(at);
+    const turn = turns[at];
+    if (turn !== undefined) shown[turn.parent] = turn.id;
+  }
+  return shown;
+}
+
+/** A time of a file, which counts seconds. */
+export function toMs(seconds: unknown): number | undefined {
+  const isTime = typeof seconds === 'number' && seconds >= 0 && seconds < 8_640_000_000_000;
+  return isTime ? Math.round(seconds * 1000) : undefined;
+}
+
 /** An id that the service takes: the one of the file, if that will do. */
 export function toId(id: unknown): string {
   return isId(id) ? id : crypto.randomUUID();

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { type Imported, type Lost, mostTurns, type Said, toId, toTurns } from './imported.ts';
+import { type Imported, type Lost, mostTurns, type Said, shownTo, toId, toMs, toTurns } from './imported.ts';
 
 /** A conversation of ChatGPT's export; undefined if it has none of its form. */
 export function readChatGpt(item: JsonObject, nowMs: number): Imported | undefined {
@@ -46,25 +46,4 @@ function toSaid(id: string, { message, parent }: JsonObject, lost: Lost): Said {
     ...{ ...none, text, atMs: toMs(create_time), kind: role === 'user' ? 'question' : 'reply' },
     ...(typeof more.model_slug === 'string' && { model: more.model_slug }),
   };
-}
-
-/** The branch that leads to the message that was looked at last. */
-function shownTo(
-  last: string,
-  said: ReadonlyMap<string, Said>,
-  turns: Imported['conversation']['turns'],
-): Record<string, string> {
-  const shown: Record<string, string> = {};
-  const passed = new Set<string>();
-  for (let at = last; said.has(at) && !passed.has(at); at = said.get(at)?.parent ?? '') {
-    passed.add(at);
-    const turn = turns[at];
-    if (turn !== undefined) shown[turn.parent] = turn.id;
-  }
-  return shown;
-}
-
-function toMs(seconds: unknown): number | undefined {
-  const isTime = typeof seconds === 'number' && seconds >= 0 && seconds < 8_640_000_000_000;
-  return isTime ? Math.round(seconds * 1000) : undefined;
 }

@@ -50,7 +50,7 @@ export function TransferDialog({ close }: { readonly close: () => void }) {
             {stopWord}
           </button>
         )}
-        <button type="button" className="button primary" onClick={leave}>
+        <button type="button" className="button" onClick={leave}>
           {closeWord}
         </button>
       </div>

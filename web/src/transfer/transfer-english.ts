@@ -8,7 +8,7 @@ export const transferEnglish = {
   exportMissing: (count: number) =>
     `${count} of them could not be read and ${count === 1 ? 'is' : 'are'} not in it. Try again later.`,
   importIntro:
-    'A file of this page, conversations.json out of ChatGPT’s export (unpack the archive first), or a conversation that LibreChat exported as JSON. What is there already is not doubled.',
+    'A file of this page, conversations.json out of ChatGPT’s export (unpack the archive first), what Open WebUI exported, or a conversation that LibreChat exported as JSON. What is there already is not doubled.',
   chooseFile: 'Choose a file to import',
   importing: (count: number) => `${count} read…`,
   added: (count: number) => `${count} new`,
@@ -19,7 +19,7 @@ export const transferEnglish = {
   lostSteps: (count: number) => `${count} steps between question and answer were left behind: searches, tools, thoughts.`,
   importCut: 'There are more conversations in the file than are taken at once; those behind the first 50,000 were left out.',
   importStopped: 'Stopped. What was read so far is here.',
-  unknownForm: 'This is no file of a form that can be imported: a JSON file of this page, of ChatGPT or of LibreChat.',
+  unknownForm: 'This file cannot be imported. It has to be a JSON file of this page, of ChatGPT, of LibreChat or of Open WebUI.',
   tooLarge: 'The file is larger than 1 GB.',
   transferFailed: 'That went wrong. What was read so far is here; try again.',
 };

@@ -13,7 +13,7 @@ export const transferFrench: TransferWords = {
   exportMissing: (count) =>
     `${count} d’entre elles ${plural(count, 'n’a pas pu être lue et n’y figure pas', 'n’ont pas pu être lues et n’y figurent pas')}. Réessayez plus tard.`,
   importIntro:
-    'Un fichier de cette page, conversations.json de l’export de ChatGPT (décompressez d’abord l’archive), ou une conversation exportée en JSON par LibreChat. Ce qui est déjà là n’est pas dupliqué.',
+    'Un fichier de cette page, conversations.json de l’export de ChatGPT (décompressez d’abord l’archive), un export d’Open WebUI ou une conversation exportée en JSON par LibreChat. Ce qui est déjà là n’est pas dupliqué.',
   chooseFile: 'Choisir un fichier à importer',
   importing: (count) => `${count} ${plural(count, 'lue', 'lues')}…`,
   added: (count) => `${count} ${plural(count, 'nouvelle', 'nouvelles')}`,
@@ -27,7 +27,8 @@ export const transferFrench: TransferWords = {
   importCut:
     'Le fichier contient plus de conversations qu’il n’en est repris à la fois ; celles au-delà des 50 000 premières ont été laissées.',
   importStopped: 'Arrêté. Ce qui a été lu jusque-là est ici.',
-  unknownForm: 'Ce fichier n’a pas une forme importable : il faut un fichier JSON de cette page, de ChatGPT ou de LibreChat.',
+  unknownForm:
+    'Ce fichier n’a pas une forme importable : il faut un fichier JSON de cette page, de ChatGPT, de LibreChat ou d’Open WebUI.',
   tooLarge: 'Le fichier dépasse 1 Go.',
   transferFailed: 'Une erreur est survenue. Ce qui a été lu jusque-là est ici ; réessayez.',
 };

@@ -10,7 +10,7 @@ export const transferGerman: TransferWords = {
   exportMissing: (count) =>
     `${count} davon ${count === 1 ? 'ließ' : 'ließen'} sich nicht lesen und ${count === 1 ? 'fehlt' : 'fehlen'} darin. Versuch es später noch einmal.`,
   importIntro:
-    'Eine Datei dieser Seite, conversations.json aus dem Export von ChatGPT (das Archiv vorher entpacken) oder ein Gespräch, das LibreChat als JSON exportiert hat. Was schon da ist, wird nicht verdoppelt.',
+    'Eine Datei dieser Seite, conversations.json aus dem Export von ChatGPT (das Archiv vorher entpacken), ein Export von Open WebUI oder ein Gespräch, das LibreChat als JSON exportiert hat. Was schon da ist, wird nicht verdoppelt.',
   chooseFile: 'Datei zum Importieren wählen',
   importing: (count) => `${count} gelesen…`,
   added: (count) => `${count} neu`,
@@ -22,7 +22,7 @@ export const transferGerman: TransferWords = {
   importCut: 'In der Datei sind mehr Gespräche, als auf einmal genommen werden; die hinter den ersten 50.000 blieben weg.',
   importStopped: 'Angehalten. Was bis dahin gelesen war, ist hier.',
   unknownForm:
-    'Diese Datei hat keine Form, die sich importieren lässt: eine JSON-Datei dieser Seite, von ChatGPT oder von LibreChat.',
+    'Diese Datei hat keine Form, die sich importieren lässt: eine JSON-Datei dieser Seite, von ChatGPT, von LibreChat oder von Open WebUI.',
   tooLarge: 'Die Datei ist größer als 1 GB.',
   transferFailed: 'Das ging schief. Was bis dahin gelesen war, ist hier; versuch es noch einmal.',
 };

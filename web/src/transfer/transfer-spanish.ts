@@ -12,7 +12,7 @@ export const transferSpanish: TransferWords = {
   exportMissing: (count) =>
     `${count} de ellas no se ${plural(count, 'pudo leer y no está', 'pudieron leer y no están')} en él. Inténtalo más tarde.`,
   importIntro:
-    'Un archivo de esta página, conversations.json de la exportación de ChatGPT (descomprime antes el archivo) o una conversación que LibreChat exportó como JSON. Lo que ya está aquí no se duplica.',
+    'Un archivo de esta página, conversations.json de la exportación de ChatGPT (descomprime antes el archivo), una exportación de Open WebUI o una conversación que LibreChat exportó como JSON. Lo que ya está aquí no se duplica.',
   chooseFile: 'Elegir un archivo para importar',
   importing: (count) => `${count} ${plural(count, 'leída', 'leídas')}…`,
   added: (count) => `${count} ${plural(count, 'nueva', 'nuevas')}`,
@@ -28,7 +28,7 @@ export const transferSpanish: TransferWords = {
     'El archivo contiene más conversaciones de las que se toman a la vez; se omitieron las posteriores a las primeras 50 000.',
   importStopped: 'Detenido. Lo leído hasta ahora está aquí.',
   unknownForm:
-    'Este archivo no tiene un formato que se pueda importar: un archivo JSON de esta página, de ChatGPT o de LibreChat.',
+    'Este archivo no tiene un formato que se pueda importar: un archivo JSON de esta página, de ChatGPT, de LibreChat o de Open WebUI.',
   tooLarge: 'El archivo ocupa más de 1 GB.',
   transferFailed: 'Algo salió mal. Lo leído hasta ahora está aquí; inténtalo de nuevo.',
 };

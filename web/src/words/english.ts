@@ -12,6 +12,7 @@ export const english = {
   skipToMessage: 'Skip to the message box',
 
   signInTitle: 'Welcome',
+  sharedWaits: 'Somebody shared a conversation with you. Sign in to read it.',
   signInHint: 'Enter the key you were given. It stays in this tab and is forgotten when you close it.',
   key: 'Key',
   signIn: 'Sign in',
@@ -125,7 +126,7 @@ export const english = {
   chooseDeployment: 'Choose a model or application',
   searchDeployments: 'Search models and applications',
   application: 'Application',
-  needsConsent: 'Others need your consent',
+  needsConsent: 'Others ask before using it',
   deploymentKind: 'Show',
   kindAll: 'All',
   kindModels: 'Models',
@@ -273,6 +274,8 @@ export const english = {
   backgroundPage: 'Background answers',
   usagePage: 'Usage',
   operationsPage: 'Operations',
+  /** A name that stands in the middle of a sentence. */
+  quoted: (name: string) => `“${name}”`,
   consentPage: 'Consent',
   consentTitle: (name: string) => `May ${name} act for you?`,
   consentIntro: (name: string) => `To answer you, ${name} uses other applications for you. It may use these only if you agree:`,

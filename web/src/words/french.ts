@@ -16,6 +16,7 @@ export const french: Words = {
   skipToMessage: 'Aller au champ de message',
 
   signInTitle: 'Bienvenue',
+  sharedWaits: 'Quelqu’un a partagé une conversation avec vous. Connectez-vous pour la lire.',
   signInHint: 'Saisissez la clé que vous avez reçue. Elle reste dans cet onglet et est oubliée quand vous le fermez.',
   key: 'Clé',
   signIn: 'Se connecter',
@@ -129,7 +130,7 @@ export const french: Words = {
   chooseDeployment: 'Choisir un modèle ou une application',
   searchDeployments: 'Rechercher un modèle ou une application',
   application: 'Application',
-  needsConsent: 'D’autres ont besoin de votre consentement',
+  needsConsent: 'D’autres demandent avant de l’utiliser',
   deploymentKind: 'Afficher',
   kindAll: 'Tous',
   kindModels: 'Modèles',
@@ -280,6 +281,7 @@ export const french: Words = {
   backgroundPage: 'En arrière-plan',
   usagePage: 'Utilisation',
   operationsPage: 'Exploitation',
+  quoted: (name) => `« ${name} »`,
   consentPage: 'Consentement',
   consentTitle: (name) => `${name} peut-il agir en votre nom ?`,
   consentIntro: (name) =>

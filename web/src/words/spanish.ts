@@ -16,6 +16,7 @@ export const spanish: Words = {
   skipToMessage: 'Ir al cuadro de mensaje',
 
   signInTitle: 'Te damos la bienvenida',
+  sharedWaits: 'Alguien ha compartido una conversación contigo. Inicia sesión para leerla.',
   signInHint: 'Introduce la clave que te dieron. Se queda en esta pestaña y se olvida cuando la cierras.',
   key: 'Clave',
   signIn: 'Iniciar sesión',
@@ -129,7 +130,7 @@ export const spanish: Words = {
   chooseDeployment: 'Elegir un modelo o una aplicación',
   searchDeployments: 'Buscar modelos y aplicaciones',
   application: 'Aplicación',
-  needsConsent: 'Otras necesitan tu consentimiento',
+  needsConsent: 'Otras preguntan antes de usarla',
   deploymentKind: 'Mostrar',
   kindAll: 'Todo',
   kindModels: 'Modelos',
@@ -278,6 +279,7 @@ export const spanish: Words = {
   backgroundPage: 'En segundo plano',
   usagePage: 'Uso',
   operationsPage: 'Operación',
+  quoted: (name) => `«${name}»`,
   consentPage: 'Consentimiento',
   consentTitle: (name) => `¿Puede ${name} actuar en tu nombre?`,
   consentIntro: (name) =>

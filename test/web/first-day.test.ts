@@ -1,0 +1,158 @@
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+// What is left of the screen between the bars of a phone's browser, and of a small laptop's.
+const phone = { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true };
+const laptop = { viewport: { width: 1280, height: 640 } };
+
+/** What of it can only be seen by scrolling sideways. */
+function overhangOf(locator: Locator): Promise<number> {
+  return locator.evaluate((it) => {
+    const { scrollWidth, clientWidth } = it as unknown as { scrollWidth: number; clientWidth: number };
+    return scrollWidth - clientWidth;
+  });
+}
+
+it('A question of one long word is broken, and stays inside the conversation', async () => {
+  const { page, say, answer } = await house.open('demo', laptop);
+  await say(`${'W'.repeat(400)} https://example.org/${'x'.repeat(300)}`);
+  await answer();
+  const [body, thread] = await Promise.all([page.locator('.question-body').boundingBox(), page.locator('.turns').boundingBox()]);
+  expect((body?.x ?? 0) + (body?.width ?? 0)).toBeLessThanOrEqual((thread?.x ?? 0) + (thread?.width ?? 0));
+  expect(await overhangOf(page.locator('.thread'))).toBe(0);
+});
+
+it.each([
+  ['a laptop', laptop],
+  ['a phone', phone],
+])('The settings are all in sight once they are opened, the way out too: %s', async (_name, options) => {
+  const { page } = await house.open('demo', options);
+  if (options === phone) await page.getByRole('button', { name: 'Show conversations' }).click();
+  await page.locator('.settings > summary').click();
+  for (const name of ['Display and notifications', 'Sign out']) {
+    const box = await page.getByRole('button', { name }).boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(options.viewport.height);
+  }
+});
+
+it('The beginning is read from its top, and nothing of it lies over anything else, however low the window is', async () => {
+  const { page } = await house.open('assistant', { viewport: { width: 390, height: 420 } });
+  await page.locator('.other').first().waitFor();
+  const boxOf = async (selector: string) => (await page.locator(selector).first().boundingBox()) ?? { y: -1, height: 0 };
+  const [icon, header, starters, others] = await Promise.all(
+    ['.beginning > *', '.page-header', '.starters', '.others'].map(boxOf),
+  );
+  expect(icon?.y).toBeGreaterThanOrEqual((header?.y ?? 0) + (header?.height ?? 0));
+  const last = await page.locator('.starter').last().boundingBox();
+  expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual((starters?.y ?? 0) + (starters?.height ?? 0));
+  expect((starters?.y ?? 0) + (starters?.height ?? 0)).toBeLessThanOrEqual(others?.y ?? 0);
+});
+
+it('A link with a key that comes to a tab where somebody is signed in leads to a new conversation, and no fault', async () => {
+  const { page } = await house.open('demo');
+  // Another language has the entrance listen anew, behind the place.
+  await page.locator('.settings > summary').click();
+  for (const language of ['Deutsch', 'English']) {
+    await page.getByLabel(language).click({ force: true });
+    await page.getByRole('link', { name: language === 'Deutsch' ? 'Neues Gespräch' : 'New conversation' }).waitFor();
+  }
+  const again = page.waitForResponse('**/v1/user/info');
+  await page.evaluate(`location.hash = '#key=${callerKey}'`);
+  await again;
+  await page.locator('#message').waitFor();
+  expect(await page.getByText('There is no such page here').count()).toBe(0);
+});
+
+it('Whoever opens a shared conversation and is not signed in is told that it waits', async () => {
+  const { page } = await house.openAt('/#/shared/some-token');
+  await page.getByText('Somebody shared a conversation with you. Sign in to read it.').waitFor();
+  const plain = await house.openAt('/');
+  await plain.page.getByLabel('Key').waitFor();
+  expect(await plain.page.getByText('Somebody shared a conversation').count()).toBe(0);
+});
+
+describe('where one goes on writing', () => {
+  it('is the message after an answer was asked for again', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('Hello');
+    await answer();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.reply .branches').waitFor();
+    await answer();
+    expect(await page.evaluate('document.activeElement.id')).toBe('message');
+  });
+
+  it('is the message after a consent was given', async () => {
+    const { page, answer } = await house.open('assistant');
+    await page.getByRole('button', { name: 'Look into my mailbox' }).click();
+    await answer();
+    await page.getByRole('button', { name: 'Agree and go on' }).click();
+    await page.locator('.reply .branches').waitFor();
+    await answer();
+    expect(await page.evaluate('document.activeElement.id')).toBe('message');
+  });
+});
+
+describe('what stands side by side is level', () => {
+  const middle = async (locator: Locator): Promise<number> => {
+    const box = await locator.boundingBox();
+    return (box?.y ?? Number.NaN) + (box?.height ?? 0) / 2;
+  };
+
+  it('in the builder: a starter and the button that removes it', async () => {
+    const { page } = await house.open('demo', laptop);
+    await page.evaluate("location.hash = '#/build/new'");
+    await page.getByRole('button', { name: 'Add a starter' }).click();
+    const line = page.locator('.builder-line').first();
+    expect(await middle(line.locator('.icon-button'))).toBeCloseTo(await middle(line.locator('input')), 0);
+  });
+
+  it('in a choice of which one takes two lines, and the window does not scroll', async () => {
+    const { page } = await house.open('demo', laptop);
+    expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
+    await page.locator('.settings > summary').click();
+    await page.getByRole('button', { name: 'Display and notifications' }).click();
+    const choices = page.getByRole('group', { name: 'Dictation' }).locator('span');
+    await choices.first().waitFor();
+    const heights = await Promise.all((await choices.all()).map(async (each) => (await each.boundingBox())?.height));
+    expect(new Set(heights).size).toBe(1);
+  });
+});
+
+it('A text that people wrote is wrapped where it is shown', async () => {
+  const { page, say, answer } = await house.open('demo', laptop);
+  const buffer = Buffer.from(`${'The library cat sleeps on the third shelf. '.repeat(20)}\n`);
+  await page.locator('input[type=file]').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer });
+  await page.getByText('notes.txt').waitFor();
+  await say('Where does the cat sleep?');
+  await answer();
+  await page.locator('.question').getByRole('button', { name: 'notes.txt', expanded: false }).click();
+  const code = page.locator('.question .code-block pre');
+  await code.waitFor();
+  expect(await overhangOf(code)).toBe(0);
+});
+
+it('A prompt without a name or a text is not kept, and the field that lacks it is pointed at', async () => {
+  const { page } = await house.open('demo');
+  await page.locator('#message').fill('/');
+  await page.getByRole('option', { selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Keep' }).click();
+  const name = dialog.getByLabel('Name');
+  expect(await page.evaluate('document.activeElement.id')).toBe(await name.getAttribute('id'));
+  await name.fill('Trip');
+  await dialog.getByRole('button', { name: 'Keep' }).click();
+  expect(await page.evaluate('document.activeElement.id')).toBe(await dialog.getByLabel('Text').getAttribute('id'));
+});
