@@ -1,12 +1,9 @@
 import { LLMock } from '@copilotkit/aimock';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import OpenAI from 'openai';
 import { expect } from 'vitest';
-import { isJsonObject } from '#base/json.ts';
-import { ResponseEvent } from '#contract/responses/events.ts';
-import { ResponseObject } from '#contract/responses/response.ts';
 import type { Answered } from '#test/ask.ts';
 import { type MockedService, startBefore } from '#test/mocked-service.ts';
+import { Specification } from '#test/open-responses/specification.ts';
 import { callerKey, type ServiceOptions, type TestService, withKey } from '#test/start-service.ts';
 
 export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
@@ -119,7 +116,7 @@ export function requireOrder(text: string, isOwn = true): Told[] {
     return event;
   });
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_event, index) => index));
-  if (isOwn) for (const event of events) expect(faultsOf(event), JSON.stringify(event)).toEqual([]);
+  if (isOwn) for (const event of events) expect(specification.faultsOf('StreamingEvent', event)).toEqual([]);
   expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['response.created', 'response.in_progress']);
   const ends = events.filter(({ type }) => /^response\.(completed|incomplete|failed)$/.test(type));
   expect(ends).toHaveLength(1);
@@ -150,32 +147,17 @@ function requireNesting(events: readonly Told[]): void {
   }
 }
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
-const checkEvent = ajv.compile(closed(ResponseEvent) as object);
-const checkResponse = ajv.compile(closed(ResponseObject) as object);
-
-function faultsOf(event: unknown): readonly unknown[] {
-  return checkEvent(event) ? [] : (checkEvent.errors ?? []).filter(({ keyword }) => keyword !== 'const');
-}
+const specification = new Specification();
 
 /** A response in one JSON text. Fails for one that has not all that is promised, or more. */
 export function responseOf({ status, text }: Answered): ReturnType<typeof toAny> {
   expect(status, text).toBe(200);
   const response: unknown = JSON.parse(text);
-  expect(checkResponse(response) ? [] : checkResponse.errors, text).toEqual([]);
+  expect(specification.faultsOf('ResponseResource', response)).toEqual([]);
   return toAny(response);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers
 function toAny(value: unknown): any {
   return value;
-}
-
-/** The same schema, whose objects have no fields but those that are described, wherever any are. */
-function closed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closed);
-  if (!isJsonObject(schema)) return schema;
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
-  const isClosed = 'additionalProperties' in copy;
-  return isJsonObject(copy.properties) && copy.type === 'object' && !isClosed ? { ...copy, additionalProperties: false } : copy;
 }

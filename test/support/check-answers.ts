@@ -1,9 +1,11 @@
 import { afterAll, afterEach } from 'vitest';
 import { findOperation, mayBeOdd, type SeenAnswer, takeSeenAnswers, toValues } from './described-answers.ts';
 import { type Documented, type OpenApiDocument, readOperations } from './documented.ts';
+import { Specification } from './open-responses/specification.ts';
 import { Validators } from './validators.ts';
 
-// Runs beside every test: whatever a service of the test answered is measured against its description.
+// Runs beside every test: whatever a service of the test answered is measured against its description, and what its Responses surface answered
+// against the specification of that.
 
 /** What any request may be told before an operation is asked: about its head, its pace, its method. */
 const ofHttp: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
@@ -50,18 +52,25 @@ class Description {
 }
 
 const descriptions = new Map<OpenApiDocument, Description>();
+const specification = new Specification();
 
 function faultsOf(answer: SeenAnswer): readonly string[] {
   const document = answer.toDocument();
   const description = descriptions.get(document) ?? new Description(document);
   descriptions.set(document, description);
   const { method, path, status } = answer;
-  return description.faultsOf(answer).map((fault) => `${method} ${path} ${status}: ${fault}`);
+  const faults = [
+    ...description.faultsOf(answer).map((fault) => `/openapi.json says otherwise: ${fault}`),
+    ...(status < 300 && mayBeOdd() ? [] : specification.faultsOfAnswer(answer)).map(
+      (fault) => `Open Responses says otherwise: ${fault}`,
+    ),
+  ];
+  return faults.map((fault) => `${method} ${path} ${status}: ${fault}`);
 }
 
 function check(): void {
   const faults = [...new Set(takeSeenAnswers().flatMap(faultsOf))];
-  if (faults.length > 0) throw new Error(`/openapi.json says otherwise:\n${faults.slice(0, mostTold).join('\n')}`);
+  if (faults.length > 0) throw new Error(faults.slice(0, mostTold).join('\n'));
 }
 
 afterEach(check);

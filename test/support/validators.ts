@@ -42,7 +42,7 @@ export class Validators {
 }
 
 /** The same schemas, whose objects have no fields but those that are described, wherever any are. */
-function closed(schema: unknown): unknown {
+export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isJsonObject(schema)) return schema;
   const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));

@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+
+/**
+ * Types by their names. The fields of an object, or the name for a union. A type is `string`, `integer`, `number`, `boolean`, `null`, `object`,
+ * `anything`, a literal in quotes, the name of another, any of these with `[]`, or several with ` | ` between. A field with `?` may be absent.
+ */
+export type Schemas = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+
+/** What may differ, by its place: a type, or a check that says what is wrong. */
+export type Differences = Readonly<Record<string, string | ((value: unknown) => readonly string[])>>;
+
+const primitives: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  integer: Number.isInteger,
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  null: (value) => value === null,
+  object: isJsonObject,
+  '{string}': (value) => isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string'),
+  anything: () => true,
+};
+
+/**
+ * Holds values against schemas, in which objects have no further fields. A place where a value may be otherwise is `Schema.field`, or
+ * `Union: type` for an object of a type that the union does not have, with `*` for any type.
+ */
+export class Conformance {
+  readonly #schemas: Schemas;
+  readonly #differences: Differences;
+  /** How often each schema, each of its fields that may be absent, and each difference was seen. */
+  readonly seen = new Map<string, number>();
+
+  constructor(schemas: Schemas, differences: Differences) {
+    this.#schemas = schemas;
+    this.#differences = differences;
+  }
+
+  /** Everything that {@link seen} can count. */
+  get countable(): readonly string[] {
+    const named = Object.entries(this.#schemas).flatMap(([name, fields]) => {
+      if (typeof fields === 'string') return [];
+      const optional = Object.keys(fields).filter((field) => field.endsWith('?'));
+      return [name, ...optional.map((field) => `${name}.${field.slice(0, -1)}`)];
+    });
+    return [...named, ...Object.keys(this.#differences)];
+  }
+
+  /** What is wrong with a value of a type; a line each. */
+  faultsOf(type: string, value: unknown, place = type): readonly string[] {
+    const known = this.#schemas[type];
+    if (typeof known === 'string') return this.faultsOf(known, value, type);
+    const members = type.split(' | ');
+    const leaves = members.flatMap((member) => this.#leavesOf(member));
+    const fitting = leaves.find((leaf) => this.#fits(leaf, value));
+    if (fitting === undefined) {
+      const union = members.find((member) => typeof this.#schemas[member] === 'string') ?? place;
+      const isOfObjects = leaves.some((leaf) => leaf in this.#schemas);
+      const tag = isOfObjects && isJsonObject(value) && 'type' in value ? `: ${value.type}` : '';
+      const named = `${union}${tag}`;
+      return this.#differ(named in this.#differences || tag === '' ? named : `${union}: *`, value, `is not ${type}`);
+    }
+    if (fitting.endsWith('[]')) return (value as unknown[]).flatMap((each) => this.faultsOf(fitting.slice(0, -2), each, place));
+    const fields = this.#schemas[fitting];
+    return typeof fields === 'object' ? this.#faultsOfFields(fitting, fields, value as JsonObject) : [];
+  }
+
+  #leavesOf(member: string): readonly string[] {
+    const known = this.#schemas[member];
+    return typeof known === 'string' ? known.split(' | ').flatMap((each) => this.#leavesOf(each)) : [member];
+  }
+
+  #fits(leaf: string, value: unknown): boolean {
+    if (leaf.endsWith('[]')) return Array.isArray(value);
+    if (leaf.startsWith('"')) return leaf === JSON.stringify(value);
+    const fields = this.#schemas[leaf];
+    if (typeof fields !== 'object') return primitives[leaf]?.(value) ?? false;
+    if (!isJsonObject(value)) return false;
+    return fields.type?.startsWith('"') ? fields.type === JSON.stringify(value.type) : true;
+  }
+
+  #faultsOfFields(name: string, fields: Readonly<Record<string, string>>, value: JsonObject): readonly string[] {
+    this.#count(name);
+    const required = Object.keys(fields).filter((field) => !(field.endsWith('?') || field in value));
+    const missing = required.map((field) => `${name}.${field} is missing`);
+    const present = Object.entries(value).flatMap(([field, held]) => {
+      const place = `${name}.${field}`;
+      const optional = fields[`${field}?`];
+      if (optional !== undefined) this.#count(place);
+      const type = fields[field] ?? optional;
+      return type === undefined ? this.#differ(place, held, 'is not of the schema') : this.faultsOf(type, held, place);
+    });
+    return [...missing, ...present];
+  }
+
+  #differ(place: string, value: unknown, fault: string): readonly string[] {
+    const allowed = this.#differences[place];
+    if (allowed === undefined) return [`${place} ${fault}: ${JSON.stringify(value)?.slice(0, 200)}`];
+    this.#count(place);
+    return typeof allowed === 'string' ? this.faultsOf(allowed, value, `${place}, as we have it,`) : allowed(value);
+  }
+
+  #count(name: string): void {
+    this.seen.set(name, (this.seen.get(name) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,58 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ResponseEvent } from '#contract/responses/events.ts';
+import { OutputItem } from '#contract/responses/output-items.ts';
+import { closed } from '../validators.ts';
+import type { Differences } from './conformance.ts';
+
+// Where answers are otherwise than the specification, on purpose (docs/responses.md says why). What it does not have at all is of our own schemas.
+
+function heldAgainst(schema: unknown): (value: unknown) => readonly string[] {
+  const check = new Ajv2020({ strict: false, validateFormats: false }).compile(closed(schema) as object);
+  return (value) => (check(value) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error)));
+}
+
+const isOwnItem = heldAgainst(OutputItem);
+const isOwnEvent = heldAgainst(ResponseEvent);
+
+function each<Value>(union: string, types: readonly string[], value: Value): Readonly<Record<string, Value>> {
+  return Object.fromEntries(types.map((type) => [`${union}: ${type}`, value]));
+}
+
+const ownItems = ['custom_tool_call', 'mcp_list_tools', 'mcp_call', 'mcp_approval_request'];
+const extensions = ['parley:stage', 'parley:attachment', 'parley:control'];
+const itemsOfInputs = ['custom_tool_call_output', 'mcp_approval_response'];
+const eventsOfTools = [
+  ...['custom_tool_call_input.delta', 'custom_tool_call_input.done'],
+  ...['mcp_list_tools.in_progress', 'mcp_list_tools.completed', 'mcp_list_tools.failed'],
+  ...['mcp_call.in_progress', 'mcp_call_arguments.delta', 'mcp_call_arguments.done', 'mcp_call.completed', 'mcp_call.failed'],
+];
+
+/** Shapes that stand in them. */
+export const ownShapes = { ConversationShown: { id: 'string' }, ParleyShown: { statistics: 'object' } };
+
+export const differences: Differences = {
+  ...each('ItemField', [...ownItems, ...extensions], isOwnItem),
+  ...each(
+    'StreamingEvent',
+    eventsOfTools.map((type) => `response.${type}`),
+    isOwnEvent,
+  ),
+  ...each('ItemField', itemsOfInputs, 'object'),
+  'Tool: *': 'object',
+  'AllowedToolChoice.tools: mcp': 'object',
+  'JsonSchemaResponseFormat.schema': 'object',
+  'Reasoning.effort': '"minimal"',
+  'ReasoningBody.status': '"in_progress" | "completed" | "incomplete"',
+  'InputFileContent.file_data': 'string',
+  'FunctionCall.namespace': 'string',
+  'ResponseResource.conversation': 'ConversationShown',
+  'ResponseResource.user': 'string | null',
+  'ResponseResource.parley': 'ParleyShown',
+  'InputTokensDetails.cache_write_tokens': 'integer',
+  'error.code': 'string | null',
+  'error.message': 'string',
+  'error.param': 'string | null',
+  'ErrorPayload.display_message': 'string',
+  'ErrorPayload.deployment': 'string',
+  'ErrorPayload.consent': 'object',
+};

@@ -1,0 +1,33 @@
+import { type SeenAnswer, toValues } from '../described-answers.ts';
+import { Conformance } from './conformance.ts';
+import { differences, ownShapes } from './differences.ts';
+import { events } from './events.ts';
+import { objects } from './objects.ts';
+
+const surface = /^(?:\/openai)?\/v1\/(?<resource>responses|conversations)(?:\/(?<rest>.+))?$/;
+
+/** Holds answers of the Responses surface, and what they are made of, against the Open Responses specification. */
+export class Specification extends Conformance {
+  constructor() {
+    super({ ...objects, ...events, ...ownShapes }, differences);
+  }
+
+  faultsOfAnswer({ method, path, status, type, text, isWhole }: Omit<SeenAnswer, 'toDocument'>): readonly string[] {
+    const { resource, rest = '' } = surface.exec(path)?.groups ?? {};
+    if (resource === undefined || text === '') return [];
+    const isStream = type === 'text/event-stream';
+    if (!isStream && !(isWhole && type.endsWith('json'))) return [];
+    const named = isStream ? 'StreamingEvent' : status >= 400 ? 'ErrorAnswer' : typeOf(method, `${resource}/${rest}`);
+    return named === undefined ? [] : toValues(type, text).flatMap((value) => this.faultsOf(named, value));
+  }
+}
+
+/** The type of an answer that is one JSON text; undefined if the specification has nothing like it. */
+function typeOf(method: string, path: string): string | undefined {
+  if (/^responses\/compact$/.test(path)) return 'CompactResource';
+  if (/^responses\/input_tokens$/.test(path)) return undefined;
+  if (/\/(input_)?items$/.test(path)) return 'ItemList';
+  if (/^conversations\/[^/]+\/items\/[^/]+$/.test(path)) return method === 'GET' ? 'ItemField' : undefined;
+  if (/^responses\/([^/]+(\/cancel)?)?$/.test(path)) return method === 'DELETE' ? undefined : 'ResponseResource';
+  return undefined;
+}
