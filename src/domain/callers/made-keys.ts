@@ -14,7 +14,7 @@ import { digestOfKey } from './made-key-form.ts';
 import { isSignedIn, offersKeys, selfServiceOf } from './self-service.ts';
 
 /** How soon this node learns what others write; everything is in force within a second. */
-const lookMs = 400;
+const lookMs = 300;
 const noteUsesMs = 5_000;
 /** How long a node that hears nothing goes on. */
 const longestDeafMs = 60_000;
