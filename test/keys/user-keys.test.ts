@@ -226,6 +226,24 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await rolesOn(one)).toEqual(['maker', 'staff']);
   });
 
+  it('goes by the next token, however soon that comes', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iat: number };
+    expect(await knows(house.nodes[0], await signIn('plain', { iat: claims.iat }))).toBe(user);
+    await vi.waitFor(async () => expect(await knows(house.nodes[0], made.key)).toBe('401 invalid_api_key'), soon);
+  });
+
+  it('shares the limits and the files of its user', async () => {
+    const limits = { m: { requestDay: 2 } };
+    house.configure({ roles: { maker: { limits, selfService: { keys: 1, maxDays: 1 } } } });
+    const { key } = await makeKey(house.nodes[0], token);
+    const asked = [await chat(house.nodes[0], token), await chat(house.nodes[0], key), await chat(house.nodes[0], token)];
+    expect(asked).toEqual(['200', '200', '429 request_limit_exceeded']);
+    expect(await chat(house.nodes[0], key)).toBe('429 request_limit_exceeded');
+    const bucketOf = async (held: string) => (await askWith(house.nodes[0], held, '/v1/bucket')).text;
+    expect(await bucketOf(key)).toBe(await bucketOf(token));
+  });
+
   it('ends with the right to have keys, and works again once that is back', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token);

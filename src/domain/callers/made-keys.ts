@@ -180,7 +180,10 @@ export class MadeKeys {
     if (this.#uses.size === 0) return;
     const uses = this.#uses;
     this.#uses = new Map();
-    await this.#deps.store.noteUses(uses);
+    await this.#deps.store.noteUses(uses).catch((thrown) => {
+      this.#uses = new Map([...uses, ...this.#uses]);
+      throw thrown;
+    });
   }
 }
 
