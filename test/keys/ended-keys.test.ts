@@ -177,6 +177,23 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
   });
 });
 
+describe('a node whose database was put back to what it was', () => {
+  it('reads it anew, and knows no key that is not there', async () => {
+    await using house = await startKeysHouse('SQLite');
+    const token = await house.issuer.token({ sub: 'ada', roles: 'maker' });
+    const [kept, lost] = [await makeKey(house.nodes[0], token), await makeKey(house.nodes[0], token)];
+    for (const { key } of [kept, lost]) await vi.waitFor(async () => expect(await knows(house.nodes[1], key)).toBe('ada'), soon);
+    await house.database.run(async (kysely) => {
+      await kysely.deleteFrom('api_keys').where('id', '=', lost.id).execute();
+      await kysely.updateTable('api_key_changes').set({ revision: 1 }).execute();
+    });
+    for (const node of house.nodes) {
+      await vi.waitFor(async () => expect(await knows(node, lost.key)).toBe('401 invalid_api_key'), soon);
+      expect(await knows(node, kept.key)).toBe('ada');
+    }
+  });
+});
+
 describe('a node that hears nothing of keys', () => {
   it('goes on for a minute with those it knows, then refuses them until it hears again', async () => {
     await using house = await startKeysHouse('SQLite');
