@@ -29,6 +29,15 @@ describe('a configuration that is allowed, but hardly meant', () => {
     expect(doubtsOf(value)).toEqual(['models.m.upstreams: have a weight of 0 each; none of them is ever asked']);
   });
 
+  it('lets users make keys of whom none can sign in', () => {
+    const value = { models: { m: demo }, keys: someKey, roles: { staff: { selfService: { keys: 1, maxDays: 1 } } } };
+    expect(doubtsOf(value)).toEqual([
+      'roles.staff.selfService: gives nobody keys without identityProviders: only users who sign in make them',
+    ]);
+    const identityProviders = { sso: { issuer: 'https://sso.example', audience: 'parley' } };
+    expect(doubtsOf({ ...value, identityProviders })).toEqual([]);
+  });
+
   it('has no doubts where something is served to somebody', () => {
     expect(doubtsOf({ models: { m: demo }, keys: { 'a-key': { project: 'p' } } })).toEqual([]);
   });

@@ -266,6 +266,26 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'roles.r.limits["*"].requestsDay: is not a known key; did you mean requestDay?',
   ],
   [
+    'a right to keys in another spelling',
+    { roles: { r: { selfservice: { keys: 1, maxDays: 1 } } } },
+    'roles.r.selfservice: is not a known key; did you mean selfService?',
+  ],
+  [
+    'a right to keys that lacks how long they live',
+    { roles: { r: { selfService: { keys: 1 } } } },
+    'roles.r.selfService.maxDays: is missing',
+  ],
+  [
+    'a right to no keys',
+    { roles: { r: { selfService: { keys: 0, maxDays: 1 } } } },
+    'roles.r.selfService.keys: must be 1 or more',
+  ],
+  [
+    'a right to keys for ever',
+    { roles: { r: { selfService: { keys: 1, maxDays: 1e6 } } } },
+    'roles.r.selfService.maxDays: must be 3650 or less',
+  ],
+  [
     'a cost limit that is no number',
     { roles: { r: { costLimit: { day: '1 USD' } } } },
     'roles.r.costLimit.day: must be a number, but is a string',

@@ -3,6 +3,7 @@ import { StoreFault } from '#domain/store-fault.ts';
 import { SqlKeyStore } from '#stores/sql/key-store.ts';
 import { ask, askStream } from '#test/ask.ts';
 import { startService, type TestService } from '#test/start-service.ts';
+import { quickApp } from '../applications/support.ts';
 import { entryOf } from '../identity/support.ts';
 import { askWith, type KeysHouse, knows, type Made, makeKey, startKeysHouse, talkOn } from './keys-house.ts';
 
@@ -109,6 +110,45 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     await vi.waitFor(async () => expect(await statusOf()).toBe('failed'), soon);
   });
 
+  it('is the reading of a response that goes on without it', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    await known(made);
+    const body = { model: 'm', input: 'Go on', background: true };
+    const created = await askWith(house.nodes[1], token, '/v1/responses', { method: 'POST', body });
+    const { id } = created.json as { id: string };
+    const path = `/v1/responses/${id}`;
+    const reading = await askStream(house.nodes[1].url, {
+      method: 'GET',
+      path: `${path}?stream=true`,
+      headers: { 'api-key': made.key },
+    });
+    expect(await reading.next()).toContain('response.created');
+    const over = reading.rest();
+    await remove(made);
+    await expect(over).rejects.toThrow();
+    expect(((await askWith(house.nodes[0], token, path)).json as { status: string }).status).toBe('in_progress');
+    await askWith(house.nodes[1], token, `${path}/cancel`, { method: 'POST' });
+  });
+
+  it('is an evaluation', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    await known(made);
+    const [, node] = house.nodes;
+    const { bucket } = (await askWith(node, token, '/v1/bucket')).json as { bucket: string };
+    const application = `applications/${bucket}/guide`;
+    const app = quickApp({ model: 'm' });
+    expect((await askWith(node, token, `/v1/${application}`, { method: 'PUT', body: app })).status).toBe(201);
+    const asked = { input: 'Go on', checks: [] };
+    expect((await askWith(node, token, `/v1/cases/${application}`, { method: 'POST', body: asked })).status).toBe(201);
+    const started = await askWith(node, made.key, `/v1/evaluations/${application}`, { method: 'POST', body: {} });
+    const { id } = started.json as { id: string };
+    await remove(made);
+    await vi.waitFor(async () => {
+      const { json } = await askWith(node, token, `/v1/evaluations/${id}`);
+      expect(json).toMatchObject({ status: 'failed', error: expect.stringContaining('The key that began this') });
+    }, soon);
+  });
+
   it('is a per-request key, and what an application asks with it', async () => {
     const made = await makeKey(house.nodes[0], token);
     await known(made);
@@ -134,6 +174,23 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     expect(await inner).toBe('invalid_api_key');
     await vi.waitFor(async () => expect(await knows(node, lent)).toBe('401 invalid_api_key'), soon);
     house.upstream.script(talkOn);
+  });
+});
+
+describe('a node whose database was put back to what it was', () => {
+  it('reads it anew, and knows no key that is not there', async () => {
+    await using house = await startKeysHouse('SQLite');
+    const token = await house.issuer.token({ sub: 'ada', roles: 'maker' });
+    const [kept, lost] = [await makeKey(house.nodes[0], token), await makeKey(house.nodes[0], token)];
+    for (const { key } of [kept, lost]) await vi.waitFor(async () => expect(await knows(house.nodes[1], key)).toBe('ada'), soon);
+    await house.database.run(async (kysely) => {
+      await kysely.deleteFrom('api_keys').where('id', '=', lost.id).execute();
+      await kysely.updateTable('api_key_changes').set({ revision: 1 }).execute();
+    });
+    for (const node of house.nodes) {
+      await vi.waitFor(async () => expect(await knows(node, lost.key)).toBe('401 invalid_api_key'), soon);
+      expect(await knows(node, kept.key)).toBe('ada');
+    }
   });
 });
 

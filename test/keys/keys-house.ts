@@ -1,10 +1,12 @@
 import { SqlKeyStore } from '#stores/sql/key-store.ts';
 import type { SqlDatabase } from '#stores/sql/sql-database.ts';
 import { type Answered, ask } from '#test/ask.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { entryOf, type Issuer, MovedClock, startIssuer } from '../identity/support.ts';
+import { MemoryBlobs } from '../retrieval/library.ts';
 
 /** Two nodes on one database, an identity provider, and an upstream that is told what to answer. */
 export interface KeysHouse extends AsyncDisposable {
@@ -50,6 +52,8 @@ export async function startKeysHouse(engine: 'SQLite' | 'PostgreSQL', options: S
     startService(configuration(), {
       keys: { store: new SqlKeyStore(stored.database), isShared: true },
       responses: { ...stored.stores(), isShared: true },
+      files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() },
+      ...stored.evaluating(),
       clock,
       noteAudit: ({ action, subject, object }) => void audited.push({ action, subject, object }),
       ...options,

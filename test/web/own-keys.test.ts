@@ -151,7 +151,5 @@ describe('a key that is made at "Use from code"', () => {
     await dialog.getByRole('button', { name: 'Make a key' }).click();
     await dialog.getByRole('listitem').first().waitFor();
     expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
-    const folder = process.env.PICTURES;
-    if (folder !== undefined) await page.screenshot({ path: `${folder}/own-keys-${name}.png` });
   });
 });

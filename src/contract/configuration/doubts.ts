@@ -28,6 +28,17 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   }
   yield* upstreamDoubts(configuration);
   yield* accentDoubts(configuration);
+  yield* keysOfNobody(configuration);
+}
+
+/** Those alone make keys for themselves who sign in. */
+function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Fault> {
+  if (Object.keys(identityProviders).length > 0) return;
+  for (const [name, { selfService }] of Object.entries(roles)) {
+    if (selfService === undefined) continue;
+    const message = 'gives nobody keys without identityProviders: only users who sign in make them';
+    yield { path: ['roles', name, 'selfService'], message };
+  }
 }
 
 function* accentDoubts({ page: { accent } }: Configuration): Iterable<Fault> {

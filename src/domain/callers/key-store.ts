@@ -58,7 +58,7 @@ export interface KeyStore {
   /** Undefined if none of this place is in force. */
   rotate(place: KeyPlace, rotation: Rotation): Promise<StoredKey | undefined>;
   delete(place: KeyPlace, nowMs: number): Promise<boolean>;
-  /** The owner signed in with another token: all its keys go by that one, unless it is older than the one they go by. */
+  /** The owner signed in with another token: its keys go by that one, but for those that go by a younger one. */
   noteSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void>;
   /** When keys were used last, by id. No new revision. */
   noteUses(uses: ReadonlyMap<string, number>): Promise<void>;

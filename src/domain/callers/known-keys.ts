@@ -51,12 +51,12 @@ export class KnownKeys {
     if (left?.size === 0) this.#ofOwner.delete(owner);
   }
 
-  /** Whether some of an owner's keys go by an older token that said something else. */
+  /** Whether some of an owner's keys go by a token that said something else and is no younger: tokens tell whole seconds. */
   goesByAnother(owner: string, { project, roles, signedInAtMs }: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): boolean {
     const ids = [...(this.#ofOwner.get(owner) ?? [])];
     return ids.some((id) => {
       const key = this.#byId.get(id)?.key;
-      if (key === undefined || key.signedInAtMs >= signedInAtMs) return false;
+      if (key === undefined || key.signedInAtMs > signedInAtMs) return false;
       return key.project !== project || key.roles.join('\n') !== roles.join('\n');
     });
   }

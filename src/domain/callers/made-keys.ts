@@ -14,7 +14,9 @@ import { digestOfKey } from './made-key-form.ts';
 import { isSignedIn, offersKeys, selfServiceOf } from './self-service.ts';
 
 /** How soon this node learns what others write; everything is in force within a second. */
-const lookMs = 400;
+const lookMs = 300;
+/** How soon what a key began ends that expired, or whose user lost the right to it by a configuration. */
+const sweepMs = 1_000;
 const noteUsesMs = 5_000;
 /** How long a node that hears nothing goes on. */
 const longestDeafMs = 60_000;
@@ -50,6 +52,8 @@ export class MadeKeys {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.noteFault);
     this.#recurring.every(lookMs, 'keys of users cannot be looked up; those known go on for a minute', () => this.#look());
+    // On its own, so that a store which does not answer holds up no end.
+    this.#recurring.every(sweepMs, 'what goes on with keys of users could not be looked through', () => this.#sweep());
     this.#recurring.every(noteUsesMs, 'the last uses of keys of users could not be kept', () => this.#keepUses());
   }
 
@@ -97,12 +101,11 @@ export class MadeKeys {
 
   async #look(): Promise<void> {
     const { snapshot, isShared } = this.#deps;
-    if (!offersKeys(snapshot().configuration)) {
-      if (this.#revision !== -1) this.#onChange();
-      return;
-    }
-    if (isShared || this.#revision === -1) await this.#readOn().finally(() => this.#onChange());
-    else this.#onChange();
+    if (offersKeys(snapshot().configuration) && (isShared || this.#revision === -1)) await this.#readOn();
+  }
+
+  async #sweep(): Promise<void> {
+    if (this.#revision !== -1) this.#onChange();
   }
 
   /** A read that begins now or once the one under way is over: that may have missed what was written meanwhile. */
@@ -180,7 +183,10 @@ export class MadeKeys {
     if (this.#uses.size === 0) return;
     const uses = this.#uses;
     this.#uses = new Map();
-    await this.#deps.store.noteUses(uses);
+    await this.#deps.store.noteUses(uses).catch((thrown) => {
+      this.#uses = new Map([...uses, ...this.#uses]);
+      throw thrown;
+    });
   }
 }
 

@@ -101,7 +101,7 @@ export class SqlKeyStore implements KeyStore {
         .set({ revision: await nextRevision(transaction) })
         .where('owner', '=', owner)
         .where('source', '=', ofUsers)
-        .where('signed_in_at_ms', '<', signedInAtMs)
+        .where('signed_in_at_ms', '<=', signedInAtMs)
         .execute(),
     );
   }

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { askStream } from '#test/ask.ts';
+import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { startRedis, type TestRedis } from '#test/start-redis.ts';
+import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
+import { askWith, chat, knows, makeKey, roles, talkOn } from '../keys/keys-house.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const soon = { timeout: 5_000, interval: 50 };
+
+let database: TestDatabase;
+let redis: TestRedis;
+let issuer: Issuer;
+let host: ScriptedUpstream;
+let one: TestProcess;
+let two: TestProcess;
+let token: string;
+
+beforeAll(async () => {
+  [database, redis, issuer, host] = await Promise.all([freshDatabase(), startRedis(), startIssuer(), startScriptedUpstream()]);
+  const environment = {
+    PARLEY_DATABASE_URL: database.url,
+    PARLEY_REDIS_URL: redis.url,
+    PARLEY_SECRET: randomBytes(32).toString('base64url'),
+  };
+  const configuration = {
+    models: { demo: { upstreams: [{ protocol: 'demo' }] }, m: { upstreams: [{ endpoint: `${host.url}/v1` }] } },
+    applications: { app: { endpoint: `${host.url}/app` } },
+    identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+    roles,
+    security: { allowPrivateNetworks: ['127.0.0.1/32'] },
+  };
+  const start = () => startProcess({ configuration, environment });
+  [one, two] = await Promise.all([start(), start()]);
+  token = await issuer.token({ sub: 'ada', roles: 'maker' });
+});
+
+afterAll(async () => {
+  for (const node of [one, two]) await node[Symbol.asyncDispose]();
+  await host.close();
+  await issuer.stop();
+  for (const server of [database, redis]) await server[Symbol.asyncDispose]();
+});
+
+it('A key that a user makes on one node is known on the other, and refused there once it is deleted', async () => {
+  const made = await makeKey(one, token);
+  await vi.waitFor(async () => expect(await chat(two, made.key, 'demo')).toBe('200'), soon);
+  await askWith(one, token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
+  await vi.waitFor(async () => expect(await knows(two, made.key)).toBe('401 invalid_api_key'), soon);
+});
+
+it('What an application asks on another node with its per-request key ends with the key that began it', async () => {
+  const made = await makeKey(one, token);
+  let lent = '';
+  let inner: Promise<string | undefined> | undefined;
+  const body = { messages: [{ role: 'user', content: 'Hello' }], stream: true };
+  host.script(async (answering) => {
+    if (!answering.received.path.startsWith('/app')) return talkOn(answering);
+    lent = String(answering.received.headers['api-key']);
+    const headers = { 'api-key': lent, 'content-type': 'application/json' };
+    const reading = await askStream(two.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'm' } });
+    inner = reading.rest().then(({ error }) => error?.code ?? undefined);
+    return talkOn(answering);
+  });
+  const headers = { 'api-key': made.key, 'content-type': 'application/json' };
+  const outer = (await askStream(one.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'app' } })).rest();
+  await vi.waitFor(() => expect(inner).toBeDefined(), soon);
+  expect(await knows(two, lent)).toBe('ada');
+  await askWith(two, token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
+  expect((await outer).error?.code).toBe('invalid_api_key');
+  expect(await inner).toBe('invalid_api_key');
+  await vi.waitFor(async () => expect(await knows(two, lent)).toBe('401 invalid_api_key'), soon);
+});
