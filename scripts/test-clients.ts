@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { checkDescription } from '../test/clients/suite/check-description.ts';
 import { checkExample } from '../test/clients/suite/check-example.ts';
+import { checkLibrechat } from '../test/clients/suite/check-librechat.ts';
 import { checkResponses } from '../test/clients/suite/check-responses.ts';
 import { knownFailures } from '../test/clients/suite/known-failures.ts';
 import { holdTable } from '../test/clients/suite/page.ts';
@@ -21,7 +22,7 @@ what the service serves at /openapi.json is put before linters and generators of
   npm run test:clients -- --only NAME,NAME   some programs, by their names in test/clients/suite/programs.ts; \`snippets\` are those
                                              of the page, \`description\` is what is done with /openapi.json, \`example\` what is
                                              done with examples/sdk-application, \`responses\` the clients of the
-                                             Responses API
+                                             Responses API, \`librechat\` what LibreChat does
 
 What they need is installed below $XDG_CACHE_HOME (~/.cache) when it is missing there.`;
 
@@ -42,6 +43,7 @@ async function run(): Promise<readonly string[]> {
   const [outcomes, ...others] = await Promise.all([
     runPrograms(programs, stage),
     has('responses') ? checkResponses() : [],
+    has('librechat') ? checkLibrechat() : [],
     has('description') ? checkDescription(stage) : [],
     has('example') ? checkExample(stage) : [],
     has('snippets') ? runSnippets(allPrograms, stage) : [],

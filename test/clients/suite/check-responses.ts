@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { install } from './install.ts';
+import { installNode } from './install.ts';
 import { readSnippets, type Snippet } from './page.ts';
 import { type ResponsesWorld, responsesDeployments, startResponsesWorld, strictDeployments } from './responses-world.ts';
 import { runCommand } from './run-command.ts';
@@ -23,7 +23,7 @@ interface Setting {
 
 /** Stock clients of the Responses API, each with every kind of deployment, and the page's recipes for them. Gives what is wrong, a line each. */
 export async function checkResponses(): Promise<string[]> {
-  const [node, python] = await Promise.all([installNode(), installPython('newest')]);
+  const [node, python] = await Promise.all([installNode('node-responses', nodeFolder), installPython('newest')]);
   const folder = await mkdtemp(join(tmpdir(), 'parley-responses-'));
   try {
     await using world = await startResponsesWorld();
@@ -46,18 +46,6 @@ export async function checkResponses(): Promise<string[]> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-async function installNode(): Promise<string> {
-  const [manifest, lock] = [join(nodeFolder, 'package.json'), join(nodeFolder, 'package-lock.json')];
-  return install({
-    name: 'node-responses',
-    locks: [process.version, await readFile(lock, 'utf8')],
-    toSteps: (into) => [
-      { command: ['cp', manifest, lock, into] },
-      { command: ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], folder: into },
-    ],
-  });
 }
 
 type Named = readonly [name: string, command: readonly string[]];

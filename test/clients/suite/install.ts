@@ -47,6 +47,19 @@ export async function install({ name, locks, toSteps }: Installed): Promise<stri
   throw new Error(`${name} could not be installed, tried ${tries} times:\n${why}`);
 }
 
+/** The folder of what a manifest and its lock in a folder of this tree name. Nothing that packages bring is run. */
+export async function installNode(name: string, from: string): Promise<string> {
+  const [manifest, lock] = [join(from, 'package.json'), join(from, 'package-lock.json')];
+  return install({
+    name,
+    locks: [process.version, await readFile(lock, 'utf8')],
+    toSteps: (into) => [
+      { command: ['cp', manifest, lock, into] },
+      { command: ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], folder: into },
+    ],
+  });
+}
+
 /** What went wrong; empty if nothing did. */
 async function runSteps(steps: readonly Step[]): Promise<string> {
   for (const { command, ...options } of steps) {

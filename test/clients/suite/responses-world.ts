@@ -37,6 +37,8 @@ const calls = (name: string, args: object) => ({
 });
 
 function script(mock: LLMock): void {
+  mock.onMessage(/title in the detected language/i, { content: '{"language":"English","title":"A Greeting"}' });
+  mock.onMessage(/title for the conversation/i, { content: 'A Greeting' });
   mock.on({ userMessage: /greeting/i, hasToolResult: true }, { content: 'The file says goodbye now.' });
   const offersBash = (request: unknown): boolean => /"name":\s*"Bash"/.test(JSON.stringify(request));
   mock.on(
@@ -62,7 +64,8 @@ function script(mock: LLMock): void {
   mock.onMessage(/break off/i, { content: 'This answer is going to break off in its middle.' }, { truncateAfterChunks: 2 });
   mock.onMessage(/think/i, { content: 'So it is.', reasoning: 'Let me think.', reasoningSignature: 'c2lnbmVk' });
   mock.onMessage(/person/i, { content: '{"name":"Ada","age":36}' });
-  mock.onMessage(/.*/, { content: 'Hello from the mock.' });
+  const usage = { prompt_tokens: 11, completion_tokens: 13, input_tokens: 11, output_tokens: 13 };
+  mock.onMessage(/.*/, { content: 'Hello from the mock.', usage });
 }
 
 /** `relay` is the address of what the deployment of that name is put before. */

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { librechatLanguage } from './check-librechat.ts';
 import { responsesLanguages } from './check-responses.ts';
 import { readSnippets, type Snippet } from './page.ts';
 import type { Program } from './programs.ts';
@@ -34,7 +35,8 @@ interface Written {
 
 /** Runs each snippet of the page as it stands there; gives what is wrong, a line each. */
 export async function runSnippets(programs: readonly Program[], stage: Stage): Promise<string[]> {
-  const snippets = (await readSnippets()).filter(({ language }) => !responsesLanguages.includes(language));
+  const elsewhere = [...responsesLanguages, librechatLanguage];
+  const snippets = (await readSnippets()).filter(({ language }) => !elsewhere.includes(language));
   const runtimes = new Map(
     programs.flatMap(({ clients, runtime }) => Object.keys(clients).map((client) => [client, runtime] as const)),
   );
