@@ -74,7 +74,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
       )}
       {!isRunning && (
         <Guard instead={<p className="note">{words.partMissing}</p>}>
-          <Suspense fallback={<div className="actions-coming" />}>
+          <Suspense fallback={<div className="part-coming" />}>
             <ReplyActions
               {...{ reply, branches, conversationId, isBeside, isLast: say !== undefined }}
               setIsBeside={setBeside}
