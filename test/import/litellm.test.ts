@@ -147,20 +147,20 @@ general_settings: {master_key: sk-a-master-key-of-some-length}
 
   it('is told to callers as far as they are told of such', async () => {
     const { value } = await importText(
-      info('supports_function_calling: true, supports_system_messages: false, supports_vision: true'),
+      info('supports_function_calling: true, supports_reasoning: true, supports_system_messages: false, supports_vision: true'),
     );
     expect((value as unknown as Models).models.m).toMatchObject({
-      features: { toolsSupported: true, systemPromptSupported: false },
+      features: { toolsSupported: true, reasoningSupported: true, systemPromptSupported: false },
       inputAttachmentTypes: ['image/*'],
     });
   });
 
   it('is told line by line if it is not carried', async () => {
-    const { lines } = await importText(info('base_model: gpt-4o, supports_reasoning: true'));
+    const { lines } = await importText(info('base_model: gpt-4o, supports_pdf_input: true'));
     expect(lines.map((line) => line.split(' ')[1])).toEqual([
       'model_list[0].litellm_params.drop_params:',
       'model_list[0].model_info.base_model:',
-      'model_list[0].model_info.supports_reasoning:',
+      'model_list[0].model_info.supports_pdf_input:',
     ]);
   });
 });

@@ -6,6 +6,7 @@ import { quickApp } from '../applications/support.ts';
 const upstreams = [{ protocol: 'demo' }];
 const endpoint = 'http://127.0.0.1:9/app';
 const flags = [
+  'reasoning',
   'rate',
   'tokenize',
   'truncate_prompt',
@@ -38,7 +39,13 @@ beforeAll(async () => {
       able: {
         endpoint,
         features: {
-          ...{ toolsSupported: true, seedSupported: true, systemPromptSupported: false, allowResume: false },
+          ...{
+            toolsSupported: true,
+            reasoningSupported: true,
+            seedSupported: true,
+            systemPromptSupported: false,
+            allowResume: false,
+          },
           ...{ urlAttachmentsSupported: true, folderAttachmentsSupported: true, accessibleByPerRequestKey: false },
           ...{ rateEndpoint: `${endpoint}/rate`, tokenizeEndpoint: `${endpoint}/tokenize`, homePage: 'http://10.1.2.3/x' },
           ...{ truncatePromptEndpoint: `${endpoint}/truncate`, configurationEndpoint: `${endpoint}/configuration` },
@@ -118,12 +125,21 @@ describe('an item of a listing', () => {
 
   it('announces what is configured, and what is served', async () => {
     expect((await itemAt('/openai/applications/able')).features).toMatchObject({
-      ...{ tools: true, seed: true, system_prompt: false, allow_resume: false, url_attachments: true, folder_attachments: true },
+      ...{
+        tools: true,
+        reasoning: true,
+        seed: true,
+        system_prompt: false,
+        allow_resume: false,
+        url_attachments: true,
+        folder_attachments: true,
+      },
       ...{ rate: true, tokenize: true, truncate_prompt: true, configuration: true, accessible_by_per_request_key: false },
     });
     expect((await itemAt('/openai/applications/plain')).features).toMatchObject({
       ...{
         tools: false,
+        reasoning: false,
         seed: false,
         system_prompt: true,
         allow_resume: true,

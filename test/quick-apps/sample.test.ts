@@ -24,9 +24,9 @@ beforeAll(async () => {
 afterAll(() => node[Symbol.asyncDispose]());
 
 /** What a stock client is streamed, put together. */
-async function ask(model: string, question: string): Promise<Message> {
+async function ask(model: string, question: string, attached: readonly object[] = []): Promise<Message> {
   const client = new OpenAI({ baseURL: `${node.url}/v1`, apiKey: key, maxRetries: 0 });
-  const messages = [{ role: 'user' as const, content: question }];
+  const messages = [{ role: 'user' as const, content: question, custom_content: { attachments: attached } }];
   const whole = new Accumulator();
   for await (const chunk of await client.chat.completions.create({ model, messages, stream: true }))
     whole.add(chunk as unknown as Chunk);
@@ -74,6 +74,22 @@ describe('the sample app of the embedded default', () => {
     expect(stages).toEqual([
       expect.objectContaining({ status: 'completed', content: expect.stringContaining(told.slice(0, 5)) }),
     ]);
+  });
+
+  it('answers from what is attached to the question, and looks things up where that says nothing of it', async () => {
+    const note = {
+      type: 'text/markdown',
+      title: 'note.md',
+      data: 'The party of the choir starts at nine on Friday.\n\nBring a cake.',
+    };
+    const told = await ask('sample', 'When does the party of the choir start?', [note]);
+    expect(told.content).toContain('> The party of the choir starts at nine on Friday.');
+    expect(told.content).toContain('note.md');
+    expect(told.custom_content?.stages?.map(({ name }) => name)).not.toContain('query_document');
+    const begun = await ask('sample', 'What is in this file?', [note]);
+    expect(begun.content).toMatch(/This is how note.md begins:|> Bring a cake/);
+    const other = await ask('sample', 'How long may I keep a borrowed book?', [note]);
+    expect(other.content).toContain('Books may be kept for three weeks');
   });
 
   it('asks for consent before one application looks into another', async () => {

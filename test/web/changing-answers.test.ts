@@ -99,6 +99,24 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
   });
 });
 
+it('The demo goes on with what it was cut at, until it is through', async () => {
+  const opened = await house.open('demo');
+  const { page, say, answer } = opened;
+  await page.getByRole('button', { name: 'Settings of this conversation' }).click();
+  await page.getByLabel('Longest answer').fill('25');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await say('Count to 30');
+  const all = Array.from({ length: 30 }, (_, index) => index + 1).join(' ');
+  let said = await answer();
+  expect([all.startsWith(said.trim()), said.length < all.length]).toEqual([true, true]);
+  for (let press = 0; press < 5 && said !== all; press += 1) {
+    await page.getByRole('button', { name: 'Go on', exact: true }).click();
+    const before = said;
+    await expect.poll(async () => (said = await answer())).not.toBe(before);
+  }
+  expect(said).toBe(all);
+});
+
 describe('an answer that is changed', { timeout: 60_000 }, () => {
   it('has the words of the user in its place, marked, with the original beside it', async () => {
     house.upstream.script(eventsReply(...plainReply('Paris is in **Spain**.')));

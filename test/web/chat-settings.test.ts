@@ -121,3 +121,58 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   expect(await dialog.getByRole('group', { name: 'Tools' }).count()).toBe(0);
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
+
+it('How long a model thinks is chosen where it says that it does, and told to none that does not', {
+  timeout: 90_000,
+}, async () => {
+  const upstreams = [{ protocol: 'demo' }];
+  const models = {
+    thinker: { displayName: 'Thinker', features: { reasoningSupported: true }, upstreams },
+    told: { displayName: 'Told', defaults: { reasoning_effort: 'low' }, upstreams },
+    plain: { displayName: 'Plain', upstreams },
+  };
+  await using service = await startProcess({ configuration: { models } });
+  await using browser = await startBrowser();
+  const opened = await browser.open(`${service.url}/#key=caller-key`);
+  const { page, troubles, reload } = opened;
+  const dialog = page.getByRole('dialog');
+  const effort = dialog.getByLabel('Thinking before the answer');
+  const open = () => page.getByRole('button', { name: 'Settings of this conversation' }).click();
+  const begin = async (id: string): Promise<void> => {
+    await page.evaluate(`location.hash = '#/?with=${id}'`);
+    await page.locator('.picker', { hasText: new RegExp(id, 'i') }).waitFor();
+  };
+  await page.locator('.starter').first().waitFor();
+  await begin('thinker');
+  await open();
+  expect(await effort.inputValue()).toBe('');
+  await effort.selectOption('thorough');
+  expect(await violations(page)).toEqual([]);
+  if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/effort.png`, fullPage: true });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await dialog.getByRole('textbox', { name: 'Keep these under a name' }).fill('Deep');
+  await dialog.getByRole('button', { name: 'Keep', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Deep', exact: true }).waitFor();
+  await dialog.getByRole('button', { name: 'Apply' }).click();
+  expect(await asked(opened, 'Count to 1')).toMatchObject({ reasoning_effort: 'high' });
+  await reload();
+  await page.getByRole('button', { name: 'something is set' }).waitFor();
+  expect(await asked(opened, 'Count to 2')).toMatchObject({ reasoning_effort: 'high' });
+  // The same conversation goes on with one that would refuse it.
+  await page.locator('.picker').click();
+  await page.getByRole('dialog').getByText('Plain', { exact: true }).click();
+  expect(await asked(opened, 'Count to 3')).not.toHaveProperty('reasoning_effort');
+  await open();
+  await dialog.getByLabel('Instructions').waitFor();
+  expect(await effort.count()).toBe(0);
+  await page.keyboard.press('Escape');
+
+  await begin('told');
+  await open();
+  await dialog.getByRole('button', { name: 'Deep', exact: true }).click();
+  await expect.poll(() => effort.inputValue()).toBe('high');
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});

@@ -59,6 +59,32 @@ describe('markdown', () => {
     await expect.poll(() => fades(0)).toEqual(['48px', '0px']);
   });
 
+  it('that is wider than its place has a shadow at that side where a browser cannot fade it', async () => {
+    const cells = (word: string): string => `|${` ${word.repeat(12)} |`.repeat(12)}\n`;
+    const { page } = await hear(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}`));
+    const frame = page.locator('.table-frame');
+    await frame.waitFor();
+    // As those read the style: what is for them instead of what is for this browser.
+    await page.evaluate(`for (const sheet of document.styleSheets) {
+      for (const [at, rule] of [...sheet.cssRules].entries().toArray().reverse()) {
+        if (!(rule instanceof CSSSupportsRule) || !rule.conditionText.includes('animation-timeline')) continue;
+        const inner = [...rule.cssRules].map(({ cssText }) => cssText);
+        sheet.deleteRule(at);
+        if (rule.conditionText.startsWith('not')) for (const each of inner) sheet.insertRule(each, sheet.cssRules.length);
+      }
+    }`);
+    const layers = await frame.evaluate((element: object) => {
+      const { backgroundAttachment, maskImage } = (
+        globalThis as never as { getComputedStyle(of: object): Record<string, string> }
+      ).getComputedStyle(element);
+      return [backgroundAttachment, maskImage];
+    });
+    expect(layers).toEqual(['local, local, scroll, scroll', 'none']);
+    const folder = process.env.PICTURES;
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/wide-shadow.png` });
+    expect(await violations(page)).toEqual([]);
+  });
+
   it('is drawn with headings, emphasis, nested lists, tasks, tables, code in colours, and formulas', async () => {
     const { page, troubles } = await hear(
       text(

@@ -89,6 +89,10 @@ const feature = (byDefault: boolean, description: string) => Type.Boolean({ defa
 const announced = {
   systemPromptSupported: feature(true, 'Listed as `system_prompt`: messages of the role `system` count.'),
   toolsSupported: feature(false, 'Listed as `tools`: it takes tools that the caller runs.'),
+  reasoningSupported: feature(
+    false,
+    'Listed as `reasoning`: it thinks before it answers, as much as `reasoning_effort` says; the page then offers to set that.',
+  ),
   seedSupported: feature(false, 'Listed as `seed`: it takes a seed.'),
   urlAttachmentsSupported: feature(false, 'Listed as `url_attachments`: it reads attachments at addresses of the web.'),
   folderAttachmentsSupported: feature(false, 'Listed as `folder_attachments`: it reads folders as attachments.'),

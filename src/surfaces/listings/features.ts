@@ -5,6 +5,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 const announced: Readonly<Record<string, string>> = {
   systemPromptSupported: 'system_prompt',
   toolsSupported: 'tools',
+  reasoningSupported: 'reasoning',
   seedSupported: 'seed',
   urlAttachmentsSupported: 'url_attachments',
   folderAttachmentsSupported: 'folder_attachments',

@@ -1,12 +1,26 @@
 import type { Answer, Situation } from './answer.ts';
 import { quotePassages } from './quote-passages.ts';
+import type { Passage } from './read-conversation.ts';
 import { shorten } from './words.ts';
 
 const beginning = 300;
+const mostAttached = 20;
+
+/** Quotes what was attached to the question, before a tool is looked for: who attaches something asks about that. */
+export async function quoteAttached(situation: Situation): Promise<Answer | undefined> {
+  const { conversation, offer } = situation;
+  return offer.tools.length === 0 ? undefined : quote(conversation.attached.slice(0, mostAttached), situation);
+}
 
 /** Quotes what the conversation's documents say nearest to the question. */
-export async function quoteDocuments({ conversation, comparing, steps }: Situation): Promise<Answer | undefined> {
-  const { question, passages } = conversation;
+export function quoteDocuments(situation: Situation): Promise<Answer | undefined> {
+  return quote(situation.conversation.passages, situation);
+}
+
+async function quote(
+  passages: readonly Passage[],
+  { conversation: { question }, comparing, steps }: Situation,
+): Promise<Answer | undefined> {
   const [latest] = passages;
   if (latest === undefined) return undefined;
   const isSummary = question === '' || /\b(summar|what is (this|it|in)|read (this|it)|overview)/i.test(question);

@@ -12,6 +12,7 @@ import { embed } from './demo-embeddings.ts';
 import { toFault } from './embedder-fault.ts';
 import { planAnswer, toFormat } from './plan-answer.ts';
 import { readConversation } from './read-conversation.ts';
+import { readCut } from './read-cut.ts';
 import { readTools } from './read-tools.ts';
 import { readBounds, shapeReply } from './shape-reply.ts';
 import { replyDeltas, stageDeltas, stageEnd } from './to-deltas.ts';
@@ -53,7 +54,8 @@ export function createDemoProtocol(deps: DemoDeps): ChatProtocol {
 async function* reply(request: ChatRequest, { embedder, newId }: DemoDeps, signal: AbortSignal): AsyncGenerator<ChunkPart> {
   yield toPart({ role: 'assistant' });
   yield toPart({ custom_content: { stages: [{ index: 0, name: readingStage, status: null }] } });
-  const conversation = readConversation(request);
+  const cut = readCut(request);
+  const conversation = readConversation(cut === undefined ? request : { ...request, messages: cut.messages });
   const situation: Situation = { conversation, offer: readTools(request), comparing: { embedder, signal }, steps: [] };
   const { question } = conversation;
   for (const delta of stageEnd(0, { content: toReport(situation), status: 'completed' })) yield toPart(delta);
@@ -63,7 +65,12 @@ async function* reply(request: ChatRequest, { embedder, newId }: DemoDeps, signa
   const planned = await planAnswer(situation).catch((thrown: unknown) => {
     throw toFault(thrown, signal);
   });
-  const answer = { ...planned, content: toFormat(planned.content, request, question) };
+  // The same question has the same answer: what was said of it already is left out.
+  const content = toFormat(planned.content, request, question);
+  const answer = {
+    ...planned,
+    content: cut !== undefined && content.startsWith(cut.said) ? content.slice(cut.said.length) : content,
+  };
   const shaped = shapeReply(answer, { ...readBounds(request), form }, tokens);
 
   for (const [index, step] of situation.steps.entries()) {

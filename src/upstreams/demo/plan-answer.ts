@@ -2,7 +2,7 @@ import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Answer, Situation, WayToAnswer } from './answer.ts';
 import { callDemandedTool, callFittingTools, tellResults } from './answer-by-tool.ts';
-import { quoteDocuments } from './answer-from-passages.ts';
+import { quoteAttached, quoteDocuments } from './answer-from-passages.ts';
 import { admit, count, makeSmallTalk } from './answer-in-words.ts';
 import { showParts, tellControl } from './answer-with-show.ts';
 import { fillArguments } from './fill-arguments.ts';
@@ -13,6 +13,7 @@ const ways: readonly WayToAnswer[] = [
   tellResults,
   tellControl,
   makeSmallTalk,
+  quoteAttached,
   callFittingTools,
   showParts,
   count,

@@ -24,6 +24,8 @@ export interface Conversation {
   readonly toolResults: readonly ToolResult[];
   /** Latest first. */
   readonly passages: readonly Passage[];
+  /** Of what came with the question itself. */
+  readonly attached: readonly Passage[];
   readonly completedControl: CompletedControl | undefined;
   readonly attachments: readonly Attachment[];
 }
@@ -41,6 +43,7 @@ export function readConversation({ messages }: ChatRequest): Conversation {
     question: lastUser === undefined ? '' : splitQuestion(textOf(lastUser)).question,
     toolResults: resultsAtEnd(messages, names),
     passages: readPassages(messages, names),
+    attached: lastUser === undefined ? [] : attachedTo(lastUser),
     completedControl: messages.at(-1)?.custom_content?.completed_control,
     attachments: messages.flatMap(attachmentsOf),
   };
@@ -77,11 +80,14 @@ function passagesOf(message: Message, names: ToolNames): Passage[] {
     return text.length > longInstructions ? [{ source: 'the instructions', text }] : [];
   }
   if (message.role !== 'user') return [];
-  const attached = attachmentsOf(message)
+  const quoted = splitQuestion(textOf(message)).quoted.map((text) => ({ source: 'the message', text }));
+  return [...attachedTo(message), ...quoted];
+}
+
+function attachedTo(message: Message): Passage[] {
+  return attachmentsOf(message)
     .filter(({ data, type }) => typeof data === 'string' && (typeof type !== 'string' || readableType.test(type)))
     .map(({ data, title }) => ({ source: title || 'an attachment', text: data ?? '' }));
-  const quoted = splitQuestion(textOf(message)).quoted.map((text) => ({ source: 'the message', text }));
-  return [...attached, ...quoted];
 }
 
 function attachmentsOf(message: Message): Attachment[] {

@@ -6,7 +6,7 @@ const deployment = (fields: Partial<Deployment>): Deployment => ({
   ...{ id: '', name: '', description: '', isApplication: false, requiresConsent: false, dependencies: [] },
   ...{ maker: 'operator', place: 0 },
   ...{ version: undefined, iconUrl: undefined, attachmentTypes: undefined, pricing: undefined },
-  ...{ hasTools: false, contextTokens: undefined },
+  ...{ hasTools: false, reasons: false, contextTokens: undefined },
   ...fields,
 });
 

@@ -87,11 +87,7 @@ export function ChatPage({ id, preferred, openMenu, lost, temporary }: ChatPageP
       {conversation !== undefined && <h1 className="heard-only">{conversation.title || words.untitled}</h1>}
       <PageHeader openMenu={openMenu}>
         <DeploymentPicker {...{ deployments, chosen: deployment, missing: deploymentId, choose }} />
-        <ChatSettingsButton
-          settings={conversation?.settings ?? settings}
-          takesTools={deployment?.isApplication === false}
-          change={set}
-        />
+        <ChatSettingsButton settings={conversation?.settings ?? settings} deployment={deployment} change={set} />
         {deployment !== undefined && <CodeButton deployment={deployment} />}
         <ConversationTools {...{ conversation, leaveTitle: temporary?.leaveTitle }} deployment={deployment?.id} />
       </PageHeader>

@@ -1,7 +1,9 @@
 import { type FormEvent, useId, useState } from 'react';
-import type { ChatSettings } from '../conversation/chat-settings.ts';
+import type { ChatSettings, Effort } from '../conversation/chat-settings.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
+import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
+import { EffortChoice } from './effort-choice.tsx';
 import { Presets } from './presets.tsx';
 import { ToolChoice } from './tool-choice.tsx';
 import '../forms/forms.css';
@@ -10,8 +12,8 @@ import './chat-settings.css';
 
 interface ChatSettingsDialogProps {
   readonly settings: ChatSettings;
-  /** Whether the deployment takes tools of the service; applications have their own. */
-  readonly takesTools: boolean;
+  /** Whom the conversation is with. */
+  readonly deployment: Deployment | undefined;
   readonly change: (settings: ChatSettings) => void;
   readonly close: () => void;
 }
@@ -21,11 +23,12 @@ interface Written {
   readonly instructions: string;
   readonly temperature: string;
   readonly maxTokens: string;
+  readonly effort: Effort | undefined;
   readonly addons: readonly string[];
 }
 
-/** Instructions, temperature, length and tools of one conversation, and presets of them. */
-export function ChatSettingsDialog({ settings, takesTools, change, close }: ChatSettingsDialogProps) {
+/** Instructions, temperature, length, thinking and tools of one conversation, and presets of them. */
+export function ChatSettingsDialog({ settings, deployment, change, close }: ChatSettingsDialogProps) {
   const words = useWords();
   const { dialog, leave } = useShownDialog(close);
   const title = useId();
@@ -65,7 +68,9 @@ export function ChatSettingsDialog({ settings, takesTools, change, close }: Chat
             onChange={({ target }) => set({ maxTokens: target.value })}
           />
         </label>
-        {takesTools && <ToolChoice chosen={written.addons} choose={(addons) => set({ addons })} />}
+        {deployment?.reasons === true && <EffortChoice chosen={written.effort} choose={(effort) => set({ effort })} />}
+        {/* Applications have tools of their own. */}
+        {deployment?.isApplication === false && <ToolChoice chosen={written.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">
           <button type="button" className="button" onClick={() => setWritten(toWritten({}))}>
             {words.setNothing}
@@ -82,15 +87,16 @@ export function ChatSettingsDialog({ settings, takesTools, change, close }: Chat
   );
 }
 
-function toWritten({ instructions = '', temperature, maxTokens, addons = [] }: ChatSettings): Written {
-  return { instructions, temperature: String(temperature ?? ''), maxTokens: String(maxTokens ?? ''), addons };
+function toWritten({ instructions = '', temperature, maxTokens, effort, addons = [] }: ChatSettings): Written {
+  return { instructions, temperature: String(temperature ?? ''), maxTokens: String(maxTokens ?? ''), effort, addons };
 }
 
-function toSettings({ instructions, temperature, maxTokens, addons }: Written): ChatSettings {
+function toSettings({ instructions, temperature, maxTokens, effort, addons }: Written): ChatSettings {
   return {
     ...(instructions.trim() !== '' && { instructions }),
     ...(temperature !== '' && { temperature: Number(temperature) }),
     ...(maxTokens !== '' && { maxTokens: Number(maxTokens) }),
+    ...(effort !== undefined && { effort }),
     ...(addons.length > 0 && { addons }),
   };
 }

@@ -1,17 +1,14 @@
-import { Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { CompletedControl } from '#contract/message.ts';
 import { AttachmentList } from '../attachments/attachment-list.tsx';
 import type { Question } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Guard } from '../parts/guard.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
 import { focusMessage } from './focus-message.ts';
-
-const TurnEditor = lazyView(() => import('./turn-editor.tsx').then(({ TurnEditor: view }) => view));
+import { TurnEditor } from './turn-editor.tsx';
 
 interface QuestionViewProps {
   readonly question: Question;
@@ -89,28 +86,11 @@ function Editor({ question, conversationId, close }: EditorProps) {
     void asking.ask(conversationId, { parent, attachments, text });
   };
   return (
-    <Guard instead={<EditorMissing close={close} />}>
-      <Suspense fallback={null}>
-        <TurnEditor
-          {...{ className: 'question', label: words.edit, done: words.askAgain, text: question.text, take: ask, close }}
-          mayBeEmpty={attachments.length > 0}
-          isSentByEnter
-        />
-      </Suspense>
-    </Guard>
-  );
-}
-
-/** In place of an editor that could not be loaded. */
-export function EditorMissing({ close }: { readonly close: () => void }) {
-  const words = useWords();
-  return (
-    <p className="note">
-      {words.partMissing}{' '}
-      <button type="button" className="button slim" onClick={close}>
-        {words.close}
-      </button>
-    </p>
+    <TurnEditor
+      {...{ className: 'question', label: words.edit, done: words.askAgain, text: question.text, take: ask, close }}
+      mayBeEmpty={attachments.length > 0}
+      isSentByEnter
+    />
   );
 }
 

@@ -10,12 +10,12 @@ import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { hasRefusedStage, withoutConsentPath } from './consent-refusal.ts';
 import { DeploymentIcon } from './deployment-icon.tsx';
-import { StageList } from './stage-list.tsx';
 import { Thoughts } from './thoughts.tsx';
 import { useSources } from './use-sources.ts';
 import { Waiting } from './waiting.tsx';
 
 const Markdown = lazyView(() => import('../markdown/markdown.tsx').then(({ Markdown: view }) => view));
+const StageList = lazyView(() => import('./stage-list.tsx').then(({ StageList: view }) => view));
 const SourcePanel = lazyView(() => import('../attachments/source-panel.tsx').then(({ SourcePanel: view }) => view));
 
 /** Who answers. */
@@ -42,7 +42,13 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
   const plain = <div className="markdown plain">{text}</div>;
   return (
     <>
-      {stages.length > 0 && <StageList {...{ stages, isRunning }} times={stageTimes} />}
+      {stages.length > 0 && (
+        <Guard instead={null}>
+          <Suspense fallback={<div className="part-coming" />}>
+            <StageList {...{ stages, isRunning }} times={stageTimes} />
+          </Suspense>
+        </Guard>
+      )}
       {thoughts !== undefined && <Thoughts text={thoughts} />}
       {text !== '' && (
         <Guard instead={plain}>

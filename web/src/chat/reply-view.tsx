@@ -5,14 +5,14 @@ import { Guard } from '../parts/guard.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { FaultNote } from './fault-note.tsx';
-import { EditorMissing } from './question-view.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import type { Said } from './said.ts';
 
 const ControlList = lazyView(() => import('./control-list.tsx').then(({ ControlList: view }) => view));
 const loadActions = () => import('./reply-actions.tsx');
+const loadEditor = () => import('./reply-editor.tsx');
 const ReplyActions = lazyView(() => loadActions().then(({ ReplyActions: view }) => view));
-const ReplyEditor = lazyView(() => import('./reply-editor.tsx').then(({ ReplyEditor: view }) => view));
+const ReplyEditor = lazyView(() => loadEditor().then(({ ReplyEditor: view }) => view));
 const SideBySide = lazyView(() => import('./side-by-side.tsx').then(({ SideBySide: view }) => view));
 
 interface ReplyViewProps {
@@ -38,7 +38,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
   const isRunning = state === 'running';
   const { isEditing, setIsEditing, article } = useEditing();
   // What can be done with the answer is there when it is, also if the network is not by then.
-  useEffect(() => void loadActions().catch(() => undefined), []);
+  useEffect(() => void Promise.allSettled([loadActions(), loadEditor()]), []);
   if (isEditing)
     return (
       <Guard instead={<EditorMissing close={() => setIsEditing(false)} />}>
@@ -74,7 +74,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
       )}
       {!isRunning && (
         <Guard instead={<p className="note">{words.partMissing}</p>}>
-          <Suspense fallback={<div className="actions-coming" />}>
+          <Suspense fallback={<div className="part-coming" />}>
             <ReplyActions
               {...{ reply, branches, conversationId, isBeside, isLast: say !== undefined }}
               setIsBeside={setBeside}
@@ -97,4 +97,17 @@ function useEditing() {
     wasEditing.current = isEditing;
   }, [isEditing]);
   return { isEditing, setIsEditing, article };
+}
+
+/** In place of an editor that could not be loaded. */
+function EditorMissing({ close }: { readonly close: () => void }) {
+  const words = useWords();
+  return (
+    <p className="note">
+      {words.partMissing}{' '}
+      <button type="button" className="button slim" onClick={close}>
+        {words.close}
+      </button>
+    </p>
+  );
 }

@@ -11,6 +11,8 @@ import { toMessages } from './to-messages.ts';
 export interface AskingParts {
   readonly library: Library;
   readonly service: Service;
+  /** Whether a deployment thinks before it answers. */
+  readonly reasons?: (deployment: string) => boolean;
   /** Sent with each question. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called with each conversation that has one more answer. */
@@ -76,7 +78,7 @@ export class Asking {
 
   /** Has a question answered, once more where it was before. */
   async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
-    const { library, service, headers = {} } = this.#parts;
+    const { library, service, headers = {}, reasons = () => false } = this.#parts;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
     const { behind, goingOn } = options;
@@ -103,7 +105,12 @@ export class Asking {
       const settings = conversation.settings ?? {};
       const said = toMessages(earlier === undefined ? turns : [...turns, earlier]);
       const messages = withInstructions(goingOn === undefined ? said : [...said, goingOn.ask], settings);
-      const ask = { deployment: start.deployment, messages, headers, fields: toSettingFields(settings) };
+      const ask = {
+        deployment: start.deployment,
+        messages,
+        headers,
+        fields: toSettingFields(settings, { reasons: reasons(start.deployment) }),
+      };
       const { signal } = leaving;
       const tell = (retry: Retry | undefined): void => this.#noteRetry(start.id, retry);
       for await (const chunk of askPatiently(service, { ...ask, signal }, tell)) {

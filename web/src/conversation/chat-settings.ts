@@ -1,11 +1,21 @@
 import type { Message } from '#contract/message.ts';
 
+/** How long a deployment that thinks does so before it answers: what all vendors know of `reasoning_effort`. */
+export const efforts = ['low', 'medium', 'high'] as const;
+export type Effort = (typeof efforts)[number];
+
+export function isEffort(value: unknown): value is Effort {
+  return efforts.some((effort) => effort === value);
+}
+
 /** What the user set for one conversation; each absent where the deployment decides. */
 export interface ChatSettings {
   readonly instructions?: string;
   readonly temperature?: number;
   /** Of an answer. */
   readonly maxTokens?: number;
+  /** Sent to deployments that think alone: others refuse it. */
+  readonly effort?: Effort;
   /** Ids of the tools of the service that a model has. */
   readonly addons?: readonly string[];
 }
@@ -14,6 +24,7 @@ export interface ChatSettings {
 export interface SettingFields {
   readonly temperature?: number;
   readonly max_tokens?: number;
+  readonly reasoning_effort?: Effort;
   readonly addons?: readonly { readonly name: string }[];
 }
 
@@ -22,15 +33,20 @@ export function withInstructions(messages: readonly Message[], { instructions = 
   return instructions.trim() === '' ? messages : [{ role: 'system', content: instructions }, ...messages];
 }
 
-export function toSettingFields({ temperature, maxTokens, addons = [] }: ChatSettings): SettingFields {
+export function toSettingFields(
+  { temperature, maxTokens, effort, addons = [] }: ChatSettings,
+  { reasons }: { readonly reasons: boolean },
+): SettingFields {
   return {
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(reasons && effort !== undefined && { reasoning_effort: effort }),
     ...(addons.length > 0 && { addons: addons.map((name) => ({ name })) }),
   };
 }
 
 /** Whether anything is set. */
-export function isSet({ instructions = '', temperature, maxTokens, addons = [] }: ChatSettings): boolean {
-  return instructions.trim() !== '' || temperature !== undefined || maxTokens !== undefined || addons.length > 0;
+export function isSet({ instructions = '', temperature, maxTokens, effort, addons = [] }: ChatSettings): boolean {
+  const isOneSet = [temperature, maxTokens, effort].some((value) => value !== undefined);
+  return instructions.trim() !== '' || isOneSet || addons.length > 0;
 }

@@ -53,7 +53,7 @@ export async function openSession(service: Service, knownAs: string | undefined)
   await library.load();
   const leaveSync = database === undefined ? undefined : await followServer(service, database, library);
   const asking = new Asking({
-    ...{ service, library, nextFrame },
+    ...{ service, library, nextFrame, reasons: (id) => deployments.some((each) => each.id === id && each.reasons) },
     ...(canName && { onAnswered: (id) => void nameIt({ service, library, model: String(titleModel) }, id) }),
   });
   const outbox = new Outbox({ library, asking, kept: keptOutboxOf(user) });

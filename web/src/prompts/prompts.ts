@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json.ts';
-import type { ChatSettings } from '../conversation/chat-settings.ts';
+import { type ChatSettings, isEffort } from '../conversation/chat-settings.ts';
 import { readBucket } from '../service/deployments.ts';
 import { faultOf } from '../service/fault.ts';
 import { inPath, type Service } from '../service/service.ts';
@@ -58,10 +58,16 @@ function isMissing(thrown: unknown): boolean {
   return faultOf(thrown).status === 404;
 }
 
-function toSettings({ temperature, maxTokens, addons }: Readonly<Record<string, unknown>>): Omit<ChatSettings, 'instructions'> {
+function toSettings({
+  temperature,
+  maxTokens,
+  effort,
+  addons,
+}: Readonly<Record<string, unknown>>): Omit<ChatSettings, 'instructions'> {
   return {
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof maxTokens === 'number' && { maxTokens }),
+    ...(isEffort(effort) && { effort }),
     ...(Array.isArray(addons) && { addons: addons.filter((each) => typeof each === 'string') }),
   };
 }

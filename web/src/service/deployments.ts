@@ -22,6 +22,8 @@ export interface Deployment {
   readonly attachmentTypes: readonly string[] | undefined;
   /** Whether it calls tools of its caller. */
   readonly hasTools: boolean;
+  /** Whether it thinks before it answers, as much as it is told to. */
+  readonly reasons: boolean;
   /** How many tokens it takes; undefined where it does not say. */
   readonly contextTokens: number | undefined;
   /** USD for a token. */
@@ -75,6 +77,7 @@ function toDeployment(item: JsonObject, place: number, own: string): Deployment 
     dependencies: texts(item.dependencies),
     attachmentTypes: Array.isArray(item.input_attachment_types) ? texts(item.input_attachment_types) : undefined,
     hasTools: features.tools === true,
+    reasons: features.reasoning === true || (isJsonObject(item.defaults) && text(item.defaults.reasoning_effort) !== undefined),
     contextTokens: toContext(item.limits),
     pricing: toPricing(item.pricing),
   };

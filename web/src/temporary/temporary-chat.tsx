@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { keepDraft, readDraft } from '../chat/drafts.ts';
 import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
@@ -48,8 +48,15 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
 /** The page, with nothing to keep; a conversation that begins is shown here, at no address of its own. */
 function useTemporaryPage(show: (id: string) => void): Page {
   const page = usePage();
-  const { service } = page;
-  const chat = useMemo(() => createForgetfulChat({ service, nextFrame }), [service]);
+  const { service, deployments } = page;
+  const latest = useRef(deployments);
+  useEffect(() => {
+    latest.current = deployments;
+  }, [deployments]);
+  const chat = useMemo(() => {
+    const reasons = (id: string): boolean => latest.current.some((each) => each.id === id && each.reasons);
+    return createForgetfulChat({ service, nextFrame, reasons });
+  }, [service]);
   useEffect(() => () => chat.asking.stopAll(), [chat]);
   return useMemo(() => {
     const go: Page['go'] = (place) => (place.at === 'conversation' ? show(place.id) : page.go(place));

@@ -45,7 +45,6 @@ export const lostInfo: Fates = {
   inputCostPerSecond: 'prices are for tokens',
   outputCostPerSecond: 'prices are for tokens',
   supportsParallelFunctionCalling: leftToUpstream,
-  supportsReasoning: leftToUpstream,
   supportsResponseSchema: leftToUpstream,
   supportsPromptCaching: leftToUpstream,
   supportsToolChoice: leftToUpstream,

@@ -37,6 +37,7 @@ export function toAbilities(info: ForeignObject | undefined): JsonObject {
   if (info === undefined) return {};
   const features = {
     ...(info.value('supportsFunctionCalling') !== undefined && { toolsSupported: info.flag('supportsFunctionCalling') }),
+    ...(info.value('supportsReasoning') !== undefined && { reasoningSupported: info.flag('supportsReasoning') }),
     ...(info.value('supportsSystemMessages') !== undefined && { systemPromptSupported: info.flag('supportsSystemMessages') }),
   };
   return {

@@ -1,0 +1,9 @@
+import type { EffortWords } from './effort-english.ts';
+
+export const effortFrench: EffortWords = {
+  effort: 'Réflexion avant la réponse',
+  effortHint: 'Réfléchir plus longtemps aide pour les questions difficiles ; cela prend plus de temps et de tokens.',
+  low: 'courte',
+  medium: 'moyenne',
+  high: 'approfondie',
+};

@@ -1,0 +1,9 @@
+import type { EffortWords } from './effort-english.ts';
+
+export const effortGerman: EffortWords = {
+  effort: 'Nachdenken vor der Antwort',
+  effortHint: 'Längeres Nachdenken hilft bei schweren Fragen; es braucht mehr Zeit und mehr Tokens.',
+  low: 'kurz',
+  medium: 'mittel',
+  high: 'gründlich',
+};
