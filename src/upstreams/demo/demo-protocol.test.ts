@@ -58,11 +58,14 @@ describe('the frames', () => {
 });
 
 describe('the demo', () => {
-  it.each(['hello', 'Help!', 'Say help please.', 'what can you do?', 'Who are you?', ''])('shows around for %j', async (question) => {
-    const { content } = await say(question);
-    expect(content).toContain('demo deployment, not a language model');
-    expect(content).toContain('Things to try');
-  });
+  it.each(['hello', 'Help!', 'Say help please.', 'what can you do?', 'Who are you?', ''])(
+    'shows around for %j',
+    async (question) => {
+      const { content } = await say(question);
+      expect(content).toContain('demo deployment, not a language model');
+      expect(content).toContain('Things to try');
+    },
+  );
 
   it('admits that it has no answer', async () => {
     const { content } = await say('Who won the world cup in 1998?');
