@@ -30,6 +30,7 @@ export const usageEnglish = {
   all: 'Everybody’s',
   range: 'Days',
   lastDays: (count: number) => `${count} days`,
+  thisMonth: 'This month',
   custom: 'Other days',
   from: 'From',
   to: 'To',
