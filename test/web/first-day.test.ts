@@ -181,3 +181,17 @@ it('What was used in this month is one choice away', async () => {
   await page.getByRole('radio', { name: 'This month' }).check({ force: true });
   await asked;
 });
+
+it('Whoever signs out and in again in the same tab meets no fault', async () => {
+  const { page, troubles } = await house.openAt(`/#key=${callerKey}`, { serviceWorkers: 'allow' });
+  const isKept = () => page.evaluate('navigator.serviceWorker.getRegistration().then((kept) => kept !== undefined)');
+  await expect.poll(isKept, { timeout: 30_000 }).toBe(true);
+  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Key').fill(callerKey);
+  await page.keyboard.press('Enter');
+  await page.locator('#message').waitFor();
+  // The page is kept three seconds after somebody came in.
+  await page.waitForTimeout(4_000);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
