@@ -108,7 +108,7 @@ export const english = {
   chatTools: 'Tools',
   chatToolsHint: 'The model may use these to answer.',
   asDeployment: 'as the model has it',
-  setNothing: 'Set nothing',
+  setNothing: 'Reset all',
   apply: 'Apply',
   presets: 'Presets',
   presetName: 'Keep these under a name',
@@ -116,7 +116,7 @@ export const english = {
 
   prompts: 'Your prompts',
   promptsHint:
-    'Keep texts that you use often, and bring one by a / at the beginning of a message. Places such as {{city}} are filled in with Tab.',
+    'Keep texts that you use often. A / at the beginning of a message brings one in; Tab leads through its blanks, such as {{city}}.',
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Add and change prompts…',

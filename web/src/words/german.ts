@@ -109,7 +109,7 @@ export const german: Words = {
   chatTools: 'Werkzeuge',
   chatToolsHint: 'Das Modell darf sie für seine Antworten nutzen.',
   asDeployment: 'wie beim Modell',
-  setNothing: 'Nichts einstellen',
+  setNothing: 'Alles zurücksetzen',
   apply: 'Übernehmen',
   presets: 'Vorlagen',
   presetName: 'Diese unter einem Namen behalten',
@@ -117,7 +117,7 @@ export const german: Words = {
 
   prompts: 'Deine Prompts',
   promptsHint:
-    'Heb Texte auf, die du oft brauchst, und hol sie mit einem / am Anfang einer Nachricht. Stellen wie {{Stadt}} füllst du mit Tab aus.',
+    'Heb Texte auf, die du oft brauchst. Ein / am Anfang einer Nachricht holt einen davon; Tab führt durch seine Lücken, wie {{Stadt}}.',
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Prompts anlegen und ändern …',
