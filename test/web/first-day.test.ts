@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta } from '#test/chunks.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
@@ -93,7 +94,7 @@ describe('where one goes on writing', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
   });
 
-  it('is the message after a consent was given', async () => {
+  it('is the message after a consent was given, which is listed with what it allows', async () => {
     const { page, answer } = await house.open('assistant');
     await page.getByRole('button', { name: 'Look into my mailbox' }).click();
     await answer();
@@ -101,6 +102,8 @@ describe('where one goes on writing', () => {
     await page.locator('.reply .branches').waitFor();
     await answer();
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
+    await page.getByRole('link', { name: 'Consent' }).click();
+    await page.getByText(/^Since .+ \d{4} it may use “Mailbox”\.$/).waitFor();
   });
 });
 
@@ -155,4 +158,40 @@ it('A prompt without a name or a text is not kept, and the field that lacks it i
   await name.fill('Trip');
   await dialog.getByRole('button', { name: 'Keep' }).click();
   expect(await page.evaluate('document.activeElement.id')).toBe(await dialog.getByLabel('Text').getAttribute('id'));
+});
+
+it('A step that was cut off by stopping the answer is not marked as done', async () => {
+  const { page, say } = await house.open('scripted');
+  house.upstream.script(async (answering) => {
+    answering.head();
+    await answering.events(delta({ role: 'assistant', content: '' }));
+    await answering.events(delta({ custom_content: { stages: [{ index: 0, name: 'Look', status: null }] } }));
+  });
+  await say('Hello');
+  await page.getByText('Look').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('You stopped this answer.').waitFor();
+  expect(await page.locator('.stages > summary .stage-dot').getAttribute('class')).toBe('stage-dot broken');
+});
+
+it('What was used in this month is one choice away', async () => {
+  const { page } = await house.open('demo');
+  await page.getByRole('link', { name: 'Usage' }).click();
+  const asked = page.waitForRequest((request) => /\/v1\/.*usage\?.*from=\d{4}-\d\d-01\b/.test(request.url()));
+  await page.getByRole('radio', { name: 'This month' }).check({ force: true });
+  await asked;
+});
+
+it('Whoever signs out and in again in the same tab meets no fault', async () => {
+  const { page, troubles } = await house.openAt(`/#key=${callerKey}`, { serviceWorkers: 'allow' });
+  const isKept = () => page.evaluate('navigator.serviceWorker.getRegistration().then((kept) => kept !== undefined)');
+  await expect.poll(isKept, { timeout: 30_000 }).toBe(true);
+  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Key').fill(callerKey);
+  await page.keyboard.press('Enter');
+  await page.locator('#message').waitFor();
+  // The page is kept three seconds after somebody came in.
+  await page.waitForTimeout(4_000);
+  expect(troubles).toEqual({ outside: [], faults: [] });
 });

@@ -134,7 +134,7 @@ describe('an administrator', () => {
     await page.getByText('Nothing was used on these days.').waitFor();
     await page.keyboard.press('ArrowLeft');
     await page.getByText('4 calls').waitFor();
-    await page.getByRole('radio', { name: '90 days' }).focus();
+    await page.getByRole('radio', { name: 'This month' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('textbox', { name: 'From' }).fill('2020-01-02');
     await page.getByRole('alert').getByText('Choose a first day').waitFor();

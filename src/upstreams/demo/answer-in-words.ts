@@ -19,7 +19,7 @@ const greeting =
   /^\W*(hello|hi|hey|good (morning|afternoon|evening|day)|hallo|hola|bonjour|ciao|greetings)(\W+[\p{L}’']+){0,2}\W*$/iu;
 const thanks = /^\W*((thanks|thank you|thx)(\W+[\p{L}’']+){0,4}|(very )?(great|nice|cool)|(good)?bye)\W*$/iu;
 const asksForTour =
-  /^\W*(help|start|tour|menu|help me)\W*$|\bwhat can (you|i) (do|try)\b|\b(who|what) are you\b|\bhow (do|can) i use (you|this)\b|\bwhat is parley\b/i;
+  /^\W*((say|please|show) )?(help( me)?|start|tour|menu)( please)?\W*$|\bwhat can (you|i) (do|try)\b|\b(who|what) are you\b|\bhow (do|can) i use (you|this)\b|\bwhat is parley\b/i;
 const counting = /\bcount\b.{0,20}?\bto (\d{1,6})\b/i;
 const mostCounted = 1000;
 
@@ -48,7 +48,8 @@ export function admit({ conversation, offer }: Situation): Answer {
     attachments.length > 0 && passages.length === 0 ? 'the attachments are not text I can read' : '',
   ].filter((line) => line !== '');
   const because = looked.length > 0 ? ` I looked: ${looked.join(', and ')}.` : '';
+  const asked = shorten(question, 200).replace(/[\s.]+$/, '');
   return {
-    content: `${who} So I have no answer of my own to “${shorten(question, 200)}”.${because} Say *help* to see what I can do.`,
+    content: `${who} So I have no answer of my own to “${asked}”.${because} Say *help* to see what I can do.`,
   };
 }

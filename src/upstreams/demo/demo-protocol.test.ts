@@ -58,15 +58,19 @@ describe('the frames', () => {
 });
 
 describe('the demo', () => {
-  it.each(['hello', 'Help!', 'what can you do?', 'Who are you?', ''])('shows around for %j', async (question) => {
-    const { content } = await say(question);
-    expect(content).toContain('demo deployment, not a language model');
-    expect(content).toContain('Things to try');
-  });
+  it.each(['hello', 'Help!', 'Say help please.', 'what can you do?', 'Who are you?', ''])(
+    'shows around for %j',
+    async (question) => {
+      const { content } = await say(question);
+      expect(content).toContain('demo deployment, not a language model');
+      expect(content).toContain('Things to try');
+    },
+  );
 
   it('admits that it has no answer', async () => {
     const { content } = await say('Who won the world cup in 1998?');
     expect(content).toMatch(/not a language model.+no answer of my own to “Who won the world cup in 1998\?”/);
+    expect((await say('Tell me of the world cup. ')).content).toContain('to “Tell me of the world cup”. Say');
   });
 
   it('says what it saw in a table, on request', async () => {

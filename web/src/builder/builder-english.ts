@@ -17,7 +17,7 @@ export const builderEnglish = {
     },
     webApi: {
       name: 'Weather',
-      purpose: 'Asks a web API: here for the weather, and soon whatever yours tells.',
+      purpose: 'Looks things up in a web API: the weather here, whatever yours offers once you put it in its place.',
       instructions: 'Tell people what the weather is like where they ask for it. Look it up with your tool; never guess.',
       starters: ['What is the weather in Oslo?', 'Is it warmer in Rome or in Athens?'],
       note: 'It asks open-meteo.com. Put the address and the parameters of your own web API in its place.',

@@ -17,7 +17,7 @@ export const builderGerman: BuilderWords = {
     },
     webApi: {
       name: 'Wetter',
-      purpose: 'Fragt eine Web-API: hier nach dem Wetter, und bald, was deine sagt.',
+      purpose: 'Schlägt in einer Web-API nach: hier das Wetter, mit deiner eigenen, was sie weiß.',
       instructions: 'Sag, wie das Wetter dort ist, wonach gefragt wird. Sieh mit deinem Werkzeug nach; rate nie.',
       starters: ['Wie ist das Wetter in Oslo?', 'Ist es in Rom oder in Athen wärmer?'],
       note: 'Es fragt open-meteo.com. Setze Adresse und Parameter deiner eigenen Web-API an ihre Stelle.',

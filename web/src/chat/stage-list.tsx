@@ -24,6 +24,7 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
   const { words, language } = useLanguage();
   const failed = stages.filter(({ status }) => status === 'failed').length;
   const isWorking = isRunning && stages.some(({ status }) => status == null);
+  const isBroken = stages.some((stage) => stateOf(stage, isRunning) === 'broken');
   const [isOpen, setIsOpen] = useState<boolean>();
   const top = stages.filter(({ index }) => times[index]?.within === undefined);
   const spans = stages.map(({ index }) => times[index]).filter((time) => time !== undefined);
@@ -41,7 +42,7 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
       onToggle={({ currentTarget }) => currentTarget.open !== (isOpen ?? isWorking) && setIsOpen(currentTarget.open)}
     >
       <summary>
-        <StageDot state={isWorking ? 'running' : failed > 0 ? 'failed' : 'done'} />
+        <StageDot state={isWorking ? 'running' : failed > 0 ? 'failed' : isBroken ? 'broken' : 'done'} />
         <span>
           {words.stageCount(stages.length)}
           {failed > 0 && ` · ${words.stagesFailed(failed)}`}

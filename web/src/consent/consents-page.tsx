@@ -49,13 +49,15 @@ function ConsentItem({ consent, withdraw }: { readonly consent: AcceptedConsent;
   const nameOf = useNameOf();
   const { deployment, form, acceptedAtMs } = consent;
   const date = new Date(acceptedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
-  const reached = [...form].filter(([id, asks]) => asks && id !== deployment).map(([id]) => nameOf(id));
+  const reached = [...form].filter(([id, asks]) => asks && id !== deployment).map(([id]) => words.quoted(nameOf(id)));
   return (
     <li className="consent">
       <div>
         <h2>{nameOf(deployment)}</h2>
         <p className="soft small">
-          {words.acceptedOn(date)} · {reached.join(', ')}
+          {reached.length > 0
+            ? words.acceptedOn(date, reached.join(', '))
+            : words.consentStands(words.quoted(nameOf(deployment)))}
         </p>
       </div>
       <button

@@ -1,7 +1,7 @@
 /** Everything the page of files says. Another language has the same keys (`FilesWords`). */
 export const filesEnglish = {
   title: 'Files',
-  intro: 'What you stored here, and what you sent along in chats. Nobody else sees it but the applications you name it to.',
+  intro: 'Files that you uploaded here or attached in chats. Only you see them, and the applications that you give them to.',
   path: 'Folder',
   root: 'All files',
   choose: 'Upload files',

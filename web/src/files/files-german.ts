@@ -3,7 +3,7 @@ import type { FilesWords } from './files-english.ts';
 export const filesGerman: FilesWords = {
   title: 'Dateien',
   intro:
-    'Was du hier abgelegt und in Gesprächen mitgeschickt hast. Niemand sonst sieht es als die Anwendungen, denen du es nennst.',
+    'Dateien, die du hier abgelegt oder in Gesprächen mitgeschickt hast. Nur du siehst sie, und die Anwendungen, denen du sie gibst.',
   path: 'Ordner',
   root: 'Alle Dateien',
   choose: 'Dateien hochladen',

@@ -14,6 +14,12 @@ export function lastDays(count: number, nowMs: number): DayRange {
   return { from: toDay(nowMs - (count - 1) * dayMs), to: toDay(nowMs) };
 }
 
+/** The month of `nowMs`, up to its day. */
+export function thisMonth(nowMs: number): DayRange {
+  const to = toDay(nowMs);
+  return { from: `${to.slice(0, 7)}-01`, to };
+}
+
 /** Every day of a range in its order; none where it is none, or too long. */
 export function daysOf({ from, to }: DayRange): readonly string[] {
   const [first, last] = [Date.parse(from), Date.parse(to)];

@@ -1,12 +1,12 @@
 import { useId, useState } from 'react';
 import { Segments } from '../parts/segments.tsx';
-import { type DayRange, daysOf, lastDays } from './days.ts';
+import { type DayRange, daysOf, lastDays, thisMonth } from './days.ts';
 import { useUsageWords } from './usage-words.ts';
 
 const lengths = ['7', '30', '90'] as const;
-type Chosen = (typeof lengths)[number] | 'custom';
+type Chosen = (typeof lengths)[number] | 'month' | 'custom';
 
-/** The last days, or a first and a last one. Tells only ranges that can be asked for. */
+/** The last days, those of this month, or a first and a last one. Tells only ranges that can be asked for. */
 export function RangeChoice({ range, choose }: { readonly range: DayRange; readonly choose: (range: DayRange) => void }) {
   const words = useUsageWords();
   const [chosen, setChosen] = useState<Chosen>('30');
@@ -15,7 +15,7 @@ export function RangeChoice({ range, choose }: { readonly range: DayRange; reado
   const take = (next: Chosen): void => {
     setChosen(next);
     if (next === 'custom') setWritten(range);
-    else choose(lastDays(Number(next), Date.now()));
+    else choose(next === 'month' ? thisMonth(Date.now()) : lastDays(Number(next), Date.now()));
   };
   const write = (part: Partial<DayRange>): void => {
     const next = { ...written, ...part };
@@ -26,7 +26,11 @@ export function RangeChoice({ range, choose }: { readonly range: DayRange; reado
     <>
       <Segments<Chosen>
         {...{ name: words.range, value: chosen, choose: take }}
-        options={[...lengths.map((each) => [each, words.lastDays(Number(each))] as const), ['custom', words.custom]]}
+        options={[
+          ...lengths.map((each) => [each, words.lastDays(Number(each))] as const),
+          ['month', words.thisMonth],
+          ['custom', words.custom],
+        ]}
       />
       {chosen === 'custom' && (
         <div className="usage-days">

@@ -30,6 +30,7 @@ export const usageEnglish = {
   all: 'Everybody’s',
   range: 'Days',
   lastDays: (count: number) => `${count} days`,
+  thisMonth: 'This month',
   custom: 'Other days',
   from: 'From',
   to: 'To',
@@ -78,7 +79,7 @@ export const usageEnglish = {
   noCalls: 'There are no such calls.',
   olderCalls: 'Show older ones',
   innerNote:
-    'An application’s calls and tokens hold those of what it called, which stand here too: bars and rows add up to more than the sum above. What that cost stands with the model.',
+    'The calls and tokens of an application include those of what it called, which is listed too: bars and rows add up to more than the total above. Costs are listed with the models alone.',
   utcNote: 'Days are those of UTC.',
   cutNote: (count: string) => `These are the first ${count}. The rest is in the download.`,
   csv: 'Download as CSV',

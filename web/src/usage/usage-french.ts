@@ -31,6 +31,7 @@ export const usageFrench: UsageWords = {
   all: 'Par tous',
   range: 'Jours',
   lastDays: (count) => `${count} ${plural(count, 'jour', 'jours')}`,
+  thisMonth: 'Ce mois-ci',
   custom: 'Autres jours',
   from: 'Du',
   to: 'Au',

@@ -29,6 +29,7 @@ export const usageGerman: UsageWords = {
   all: 'Aller',
   range: 'Tage',
   lastDays: (count) => `${count} Tage`,
+  thisMonth: 'Dieser Monat',
   custom: 'Andere Tage',
   from: 'Von',
   to: 'Bis',

@@ -31,6 +31,7 @@ export const usageSpanish: UsageWords = {
   all: 'De todos',
   range: 'Días',
   lastDays: (count) => `${count} ${plural(count, 'día', 'días')}`,
+  thisMonth: 'Este mes',
   custom: 'Otros días',
   from: 'Desde',
   to: 'Hasta',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { untilInWords } from '../words/until-in-words.ts';
-import { daysOf, lastDays } from './days.ts';
+import { daysOf, lastDays, thisMonth } from './days.ts';
 import { niceStep, toMoney } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
 import { toCsv } from './to-csv.ts';
@@ -15,6 +15,7 @@ const row: UsageRow = {
 describe('days', () => {
   it('are counted back from today, in UTC', () => {
     expect(lastDays(1, Date.parse('2026-03-01T23:59:59Z'))).toEqual({ from: '2026-03-01', to: '2026-03-01' });
+    expect(thisMonth(Date.parse('2026-11-25T12:00:00Z'))).toEqual({ from: '2026-11-01', to: '2026-11-25' });
     expect(lastDays(30, Date.parse('2024-03-01T00:00:00Z'))).toEqual({ from: '2024-02-01', to: '2024-03-01' });
   });
 

@@ -109,7 +109,7 @@ export const english = {
   chatTools: 'Tools',
   chatToolsHint: 'The model may use these to answer.',
   asDeployment: 'as the model has it',
-  setNothing: 'Set nothing',
+  setNothing: 'Reset all',
   apply: 'Apply',
   presets: 'Presets',
   presetName: 'Keep these under a name',
@@ -117,7 +117,7 @@ export const english = {
 
   prompts: 'Your prompts',
   promptsHint:
-    'Keep texts that you use often, and bring one by a / at the beginning of a message. Places such as {{city}} are filled in with Tab.',
+    'Keep texts that you use often. A / at the beginning of a message brings one in; Tab leads through its blanks, such as {{city}}.',
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Add and change prompts…',
@@ -149,8 +149,8 @@ export const english = {
   deploymentGone: (id: string) => `${id} is not offered to you any more. Choose another to go on.`,
 
   emptyTitle: 'What would you like to know?',
-  emptyHint: 'Ask below, drop a file, or begin with one of these.',
-  emptyHintPlain: 'Ask below, or drop a file to talk about it.',
+  emptyHint: 'Ask below, attach a file, or begin with one of these.',
+  emptyHintPlain: 'Ask below, or attach a file to talk about it.',
   starters: 'Ways to begin',
   talkToOthers: 'Or talk to',
   defaultStarter: 'What can you do?',
@@ -293,7 +293,7 @@ export const english = {
     `If you agree, ${name} acts in your name, with what you write here and the files you attach.`,
   decline: 'Decline',
   later: 'Later',
-  acceptedOn: (date: string) => `Accepted ${date}`,
+  acceptedOn: (date: string, names: string) => `Since ${date} it may use ${names}.`,
   withdraw: 'Withdraw',
   withdrawn: (name: string) => `Withdrawn. ${name} can no longer use other applications for you.`,
   declined: (name: string) => `Declined. ${name} answers, but cannot do what needs your consent.`,

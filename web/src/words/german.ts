@@ -110,7 +110,7 @@ export const german: Words = {
   chatTools: 'Werkzeuge',
   chatToolsHint: 'Das Modell darf sie für seine Antworten nutzen.',
   asDeployment: 'wie beim Modell',
-  setNothing: 'Nichts einstellen',
+  setNothing: 'Alles zurücksetzen',
   apply: 'Übernehmen',
   presets: 'Vorlagen',
   presetName: 'Diese unter einem Namen behalten',
@@ -118,7 +118,7 @@ export const german: Words = {
 
   prompts: 'Deine Prompts',
   promptsHint:
-    'Heb Texte auf, die du oft brauchst, und hol sie mit einem / am Anfang einer Nachricht. Stellen wie {{Stadt}} füllst du mit Tab aus.',
+    'Heb Texte auf, die du oft brauchst. Ein / am Anfang einer Nachricht holt einen davon; Tab führt durch seine Lücken, wie {{Stadt}}.',
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Prompts anlegen und ändern …',
@@ -150,8 +150,8 @@ export const german: Words = {
   deploymentGone: (id) => `${id} steht dir nicht mehr offen. Wähle etwas anderes, um fortzufahren.`,
 
   emptyTitle: 'Was möchtest du wissen?',
-  emptyHint: 'Frag unten, leg eine Datei hier ab oder beginne hiermit.',
-  emptyHintPlain: 'Frag unten oder leg eine Datei hier ab, um über ihren Inhalt zu sprechen.',
+  emptyHint: 'Frag unten, häng eine Datei an oder beginne hiermit.',
+  emptyHintPlain: 'Frag unten oder häng eine Datei an, um über ihren Inhalt zu sprechen.',
   starters: 'Möglichkeiten zu beginnen',
   talkToOthers: 'Oder sprich mit',
   defaultStarter: 'Was kannst du?',
@@ -295,7 +295,7 @@ export const german: Words = {
     `Wenn du zustimmst, handelt ${name} in deinem Namen, mit dem, was du hier schreibst und anhängst.`,
   decline: 'Ablehnen',
   later: 'Später',
-  acceptedOn: (date) => `Zugestimmt ${date}`,
+  acceptedOn: (date, names) => `Darf seit ${date} nutzen: ${names}.`,
   withdraw: 'Zurücknehmen',
   withdrawn: (name) => `Zurückgenommen. ${name} kann andere Anwendungen nicht mehr für dich nutzen.`,
   declined: (name) => `Abgelehnt. ${name} antwortet, kann aber nicht, was deine Zustimmung braucht.`,
