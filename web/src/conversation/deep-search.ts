@@ -33,11 +33,14 @@ export async function searchDeep(places: SearchedPlaces, query: string, search: 
   await Promise.all([searchHere(places, words, search), ...elsewhere]);
 }
 
-/** Has the service read what a search will look through: a word that stands nowhere is looked for everywhere. */
-export async function prepareSearch(places: SearchedPlaces): Promise<void> {
+/**
+ * Has the service read what a search will look through: a word that stands nowhere is looked for everywhere. One request for
+ * each shelf reads as much as the service keeps for one user.
+ */
+export async function prepareSearch({ list }: Pick<SearchedPlaces, 'list'>, leaving: AbortSignal): Promise<void> {
   const query = crypto.randomUUID();
-  const none = { signal: AbortSignal.timeout(prepareMs), tell: () => undefined };
-  await Promise.all(shelves.map((archived) => searchShelf(places, { query, archived }, none)));
+  const signal = AbortSignal.any([leaving, AbortSignal.timeout(prepareMs)]);
+  await Promise.all(shelves.map((archived) => list({ query, archived, limit: '1' }, signal)));
 }
 
 async function searchHere(
