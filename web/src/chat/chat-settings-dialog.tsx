@@ -2,6 +2,7 @@ import { type FormEvent, useId, useState } from 'react';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
+import { useChatSettingsWords } from './chat-settings-words.ts';
 import { Presets } from './presets.tsx';
 import { ToolChoice } from './tool-choice.tsx';
 import '../forms/forms.css';
@@ -27,6 +28,7 @@ interface Written {
 /** Instructions, temperature, length and tools of one conversation, and presets of them. */
 export function ChatSettingsDialog({ settings, takesTools, change, close }: ChatSettingsDialogProps) {
   const words = useWords();
+  const own = useChatSettingsWords();
   const { dialog, leave } = useShownDialog(close);
   const title = useId();
   const [written, setWritten] = useState(() => toWritten(settings));
@@ -42,39 +44,39 @@ export function ChatSettingsDialog({ settings, takesTools, change, close }: Chat
         <h2 id={title}>{words.chatSettings}</h2>
         <Presets settings={toSettings(written)} take={(preset) => setWritten(toWritten(preset))} />
         <label className="field">
-          <span>{words.chatInstructions}</span>
+          <span>{own.chatInstructions}</span>
           <textarea
             rows={5}
             value={written.instructions}
-            placeholder={words.chatInstructionsHint}
+            placeholder={own.chatInstructionsHint}
             onChange={({ target }) => set({ instructions: target.value })}
           />
         </label>
         <label className="field">
-          <span>{words.chatTemperature}</span>
+          <span>{own.chatTemperature}</span>
           <input
-            {...{ type: 'number', min: 0, max: 2, step: 0.1, value: written.temperature, placeholder: words.asDeployment }}
+            {...{ type: 'number', min: 0, max: 2, step: 0.1, value: written.temperature, placeholder: own.asDeployment }}
             onChange={({ target }) => set({ temperature: target.value })}
           />
-          <span className="soft small">{words.chatTemperatureHint}</span>
+          <span className="soft small">{own.chatTemperatureHint}</span>
         </label>
         <label className="field">
-          <span>{words.chatLength}</span>
+          <span>{own.chatLength}</span>
           <input
-            {...{ type: 'number', min: 1, step: 1, value: written.maxTokens, placeholder: words.asDeployment }}
+            {...{ type: 'number', min: 1, step: 1, value: written.maxTokens, placeholder: own.asDeployment }}
             onChange={({ target }) => set({ maxTokens: target.value })}
           />
         </label>
         {takesTools && <ToolChoice chosen={written.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">
           <button type="button" className="button" onClick={() => setWritten(toWritten({}))}>
-            {words.setNothing}
+            {own.setNothing}
           </button>
           <button type="button" className="button" onClick={leave}>
             {words.cancel}
           </button>
           <button type="submit" className="button primary">
-            {words.apply}
+            {own.apply}
           </button>
         </div>
       </form>

@@ -3,6 +3,7 @@ import type { Deployment } from '../service/deployments.ts';
 import { sharedBy } from '../words/shared-by.ts';
 import { useLanguage } from '../words/words.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
+import { usePickerWords } from './picker-words.ts';
 
 interface DeploymentOptionProps {
   readonly deployment: Deployment;
@@ -15,6 +16,7 @@ interface DeploymentOptionProps {
 /** One that may be chosen: who it is, what it does, what it costs and reads, and whether it stands first. */
 export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
   const { words, language } = useLanguage();
+  const own = usePickerWords();
   const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens } = deployment;
   const sharer = sharedBy(deployment, words);
   const usd = (amount: number): string =>
@@ -22,10 +24,10 @@ export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favo
   const facts = [
     pricing !== undefined &&
       pricing.prompt + pricing.completion > 0 &&
-      words.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
-    contextTokens !== undefined && words.readsTokens(contextTokens.toLocaleString(language)),
+      own.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
+    contextTokens !== undefined && own.readsTokens(contextTokens.toLocaleString(language)),
   ].filter((fact) => fact !== false);
-  const starName = isFavourite ? words.unfavour(name) : words.favour(name);
+  const starName = isFavourite ? own.unfavour(name) : own.favour(name);
   return (
     <li className="option-row">
       <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
@@ -38,7 +40,7 @@ export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favo
             {requiresConsent && (
               <span className="tag warm">
                 <Icon name="shield" />
-                {words.needsConsent}
+                {own.needsConsent}
               </span>
             )}
           </span>

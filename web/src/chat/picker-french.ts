@@ -1,0 +1,19 @@
+import type { PickerWords } from './picker-english.ts';
+
+export const pickerFrench: PickerWords = {
+  searchDeployments: 'Rechercher un modèle ou une application',
+  needsConsent: 'D’autres ont besoin de votre consentement',
+  deploymentKind: 'Afficher',
+  kindAll: 'Tous',
+  kindModels: 'Modèles',
+  kindApplications: 'Applications',
+  kindFiles: 'Acceptent des fichiers',
+  kindTools: 'Utilisent des outils',
+  favourites: 'Favoris',
+  usedLast: 'Utilisés récemment',
+  ofTheService: 'De ce service',
+  favour: (name) => `Ajouter ${name} aux favoris`,
+  unfavour: (name) => `Retirer ${name} des favoris`,
+  pricePerMillion: (prompt, completion) => `${prompt} en entrée, ${completion} en sortie par million de tokens`,
+  readsTokens: (tokens) => `lit jusqu’à ${tokens} tokens`,
+};

@@ -1,0 +1,10 @@
+import type { PromptsWords } from './prompts-english.ts';
+
+export const promptsGerman: PromptsWords = {
+  prompts: 'Deine Prompts',
+  promptsHint:
+    'Heb Texte auf, die du oft brauchst, und hol sie mit einem / am Anfang einer Nachricht. Stellen wie {{Stadt}} füllst du mit Tab aus.',
+  promptName: 'Name',
+  promptText: 'Text',
+  managePrompts: 'Prompts anlegen und ändern …',
+};
