@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { BoundedCache } from '#base/bounded-cache.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
+import { readExcerpts } from './chat-excerpts.ts';
 import { bringUpToDate, type LookedRow, listRows, lookedColumns, toMark } from './chat-pages.ts';
 import { findOwner, shelves } from './chat-rows.ts';
 import type { ChatOwnerRow } from './chat-schema.ts';
@@ -90,6 +91,13 @@ export class ChatSearch {
   }
 
   async #findIn(looking: Looking): Promise<ChatListPage> {
+    const { heads, next } = await this.#findHeads(looking);
+    const { subject, query } = looking;
+    if (query.excerpts !== true || heads.length === 0) return { heads, next };
+    return { heads, next, excerpts: await readExcerpts(this.#deps, { subject, heads, words: query.words }) };
+  }
+
+  async #findHeads(looking: Looking): Promise<ChatListPage> {
     const { limit, signal } = looking.query;
     const heads: ChatHead[] = [];
     let { after } = looking.query;

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
 import type { Asking } from '../conversation/asking.ts';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
@@ -6,6 +6,8 @@ import { branchesOf, type Conversation, shownTurns, type Turn } from '../convers
 import { useConversation, usePage } from '../page/page.tsx';
 import type { Lost } from '../page/place.ts';
 import { toKeys } from '../palette/keys.ts';
+import { Guard } from '../parts/guard.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
 import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
@@ -23,6 +25,8 @@ import type { Said } from './said.ts';
 import { Thread } from './thread.tsx';
 import { useAnnouncements } from './use-announcements.ts';
 
+const FoundBar = lazyView(() => import('../search/found-bar.tsx').then(({ FoundBar: view }) => view));
+
 interface ChatPageProps {
   /** Of the conversation; undefined for one that is yet to begin. */
   readonly id: string | undefined;
@@ -38,7 +42,8 @@ const lastDeployment = 'parley deployment';
 /** One conversation, or the place to begin one. */
 export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
   const words = useWords();
-  const { library, asking, deployments, go } = usePage();
+  const { library, asking, deployments, go, place } = usePage();
+  const find = place.at === 'conversation' ? place.find : undefined;
   const conversation = useConversation(id ?? '');
   const [wanted, setWanted] = useState(preferred);
   const [settings, setSettings] = useState<ChatSettings>({});
@@ -100,6 +105,13 @@ export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
         )}
       </PageHeader>
       {conversation === undefined && <Notice />}
+      {conversation !== undefined && find !== undefined && (
+        <Guard instead={null}>
+          <Suspense fallback={null}>
+            <FoundBar {...{ conversation, query: find }} />
+          </Suspense>
+        </Guard>
+      )}
       {sharer !== '' && <p className="shared-strip small">{sharer}</p>}
       {conversation === undefined ? <Beginning {...{ deployment, say, choose }} /> : <Thread {...{ conversation, turns, say }} />}
       <div className="below">

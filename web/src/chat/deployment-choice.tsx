@@ -9,6 +9,7 @@ import { useWords } from '../words/words.tsx';
 import { DeploymentOption } from './deployment-option.tsx';
 import { readFavourites, readRecent, toggleFavourite } from './favourites.ts';
 import { usePickerWords } from './picker-words.ts';
+import { toFamilies } from './version-families.ts';
 import './deployment-dialog.css';
 
 export interface DeploymentChoiceProps {
@@ -64,7 +65,7 @@ export function DeploymentChoice({ title, chosen, pick, close }: DeploymentChoic
   return (
     <dialog
       {...{ ref: dialog, className: 'picker-dialog', 'aria-labelledby': heading, closedby: 'any' }}
-      onKeyDown={(event) => moveFocus(event, 'input[type="search"], .option')}
+      onKeyDown={(event) => moveFocus(event, 'input[type="search"], .option, .option-version')}
     >
       <div className="picker-body">
         <h2 id={heading}>{title}</h2>
@@ -91,13 +92,16 @@ export function DeploymentChoice({ title, chosen, pick, close }: DeploymentChoic
         {first === undefined && <p className="soft">{words.noDeploymentFound(query)}</p>}
         {sections.map(({ name, items }) => (
           <Section key={name} head={sections.some((each) => each.name !== 'operator') ? heads[name] : ''}>
-            {items.map((each) => (
-              <DeploymentOption
-                key={each.id}
-                {...{ deployment: each, pick: choose, isChosen: each.id === chosen, isFavourite: favourites.includes(each.id) }}
-                favour={() => setFavourites(toggleFavourite(each.id))}
-              />
-            ))}
+            {toFamilies(items, chosen).map((family) => {
+              const [{ id }] = family;
+              return (
+                <DeploymentOption
+                  key={id}
+                  {...{ family, pick: choose, isChosen: id === chosen, isFavourite: favourites.includes(id) }}
+                  favour={() => setFavourites(toggleFavourite(id))}
+                />
+              );
+            })}
           </Section>
         ))}
       </div>
@@ -156,8 +160,8 @@ function isOfKind({ isApplication, attachmentTypes = [], hasTools }: Deployment,
   return holds[kind];
 }
 
-function isAbout({ id, name, description }: Deployment, query: string): boolean {
-  const all = `${id} ${name} ${description}`.toLowerCase();
+function isAbout({ id, name, version = '', description }: Deployment, query: string): boolean {
+  const all = `${id} ${name} ${version} ${description}`.toLowerCase();
   return query
     .toLowerCase()
     .split(/\s+/)

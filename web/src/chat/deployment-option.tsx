@@ -4,9 +4,11 @@ import { sharedBy } from '../words/shared-by.ts';
 import { useLanguage } from '../words/words.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
 import { usePickerWords } from './picker-words.ts';
+import { versionsOf } from './version-families.ts';
 
 interface DeploymentOptionProps {
-  readonly deployment: Deployment;
+  /** The one that is offered, then other versions of it. */
+  readonly family: readonly [Deployment, ...Deployment[]];
   readonly isChosen: boolean;
   readonly isFavourite: boolean;
   readonly pick: (id: string) => void;
@@ -14,8 +16,9 @@ interface DeploymentOptionProps {
 }
 
 /** One that may be chosen: who it is, what it does, what it costs and reads, and whether it stands first. */
-export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
+export function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
   const { words, language } = useLanguage();
+  const [deployment] = family;
   const own = usePickerWords();
   const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens } = deployment;
   const sharer = sharedBy(deployment, words);
@@ -56,6 +59,27 @@ export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favo
       >
         <Icon name="star" />
       </button>
+      {family.length > 1 && <Versions {...{ family, pick }} />}
     </li>
+  );
+}
+
+/** All versions of what is offered, each to choose. */
+function Versions({ family, pick }: Pick<DeploymentOptionProps, 'family' | 'pick'>) {
+  const own = usePickerWords();
+  const [shown] = family;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
+    <div className="option-versions small" role="group" aria-label={own.versionsOf(shown.name)}>
+      {versionsOf(family).map(({ id, version }) => (
+        <button
+          key={id}
+          {...{ type: 'button', className: 'option-version', onClick: () => pick(id) }}
+          aria-current={id === shown.id || undefined}
+        >
+          {version}
+        </button>
+      ))}
+    </div>
   );
 }

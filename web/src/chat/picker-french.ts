@@ -16,4 +16,5 @@ export const pickerFrench: PickerWords = {
   unfavour: (name) => `Retirer ${name} des favoris`,
   pricePerMillion: (prompt, completion) => `${prompt} en entrée, ${completion} en sortie par million de tokens`,
   readsTokens: (tokens) => `lit jusqu’à ${tokens} tokens`,
+  versionsOf: (name) => `Versions de ${name}`,
 };

@@ -16,4 +16,5 @@ export const pickerGerman: PickerWords = {
   unfavour: (name) => `${name} nicht mehr unter den Favoriten`,
   pricePerMillion: (prompt, completion) => `${prompt} hinein, ${completion} heraus je Million Tokens`,
   readsTokens: (tokens) => `liest bis zu ${tokens} Tokens`,
+  versionsOf: (name) => `Versionen von ${name}`,
 };

@@ -16,4 +16,5 @@ export const pickerSpanish: PickerWords = {
   unfavour: (name) => `Quitar ${name} de favoritos`,
   pricePerMillion: (prompt, completion) => `${prompt} de entrada, ${completion} de salida por millón de tokens`,
   readsTokens: (tokens) => `lee hasta ${tokens} tokens`,
+  versionsOf: (name) => `Versiones de ${name}`,
 };

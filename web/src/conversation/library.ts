@@ -61,8 +61,8 @@ export class Library {
   /** One that is open. */
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
 
-  /** Tells the ids of conversations in which the words stand behind what their heads have, here and on the service. */
-  async searchLong(query: string, search: Search<readonly string[]>): Promise<void> {
+  /** Tells the conversations in which the words stand, here and on the service, with lines of what was said there. */
+  async searchLong(query: string, search: Search): Promise<void> {
     // Searches of one user wait for each other; what was read for one is there for the next.
     this.#preparing?.abort();
     const { searchDeep } = await import('./deep-search.ts');

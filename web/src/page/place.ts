@@ -2,7 +2,8 @@
 export type Place =
   /** `lost`: the user came for a conversation, or a view, that is not there. */
   | { readonly at: 'new'; readonly deployment?: string; readonly lost?: Lost }
-  | { readonly at: 'conversation'; readonly id: string }
+  /** `find`: words that are marked in it. */
+  | { readonly at: 'conversation'; readonly id: string; readonly find?: string }
   /** What somebody shared by a link. */
   | { readonly at: 'shared'; readonly token: string }
   | { readonly at: 'consents' }
@@ -25,7 +26,7 @@ export function toPlace(hash: string): Place {
   const [at, ...rest] = path.split('/');
   const id = decoded(rest.join('/'));
   const fields = new URLSearchParams(query);
-  if (at === 'chat' && id !== '') return { at: 'conversation', id };
+  if (at === 'chat' && id !== '') return { at: 'conversation', id, ...given('find', fields.get('find')) };
   if (at === 'shared' && id !== '') return { at, token: id };
   if (at === 'consent' && id !== '') return { at, deployment: id, ...given('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
@@ -38,7 +39,7 @@ export function toPlace(hash: string): Place {
 }
 
 export function toHash(place: Place): string {
-  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}`;
+  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}${toQuery('find', place.find)}`;
   if (place.at === 'shared') return `#/shared/${encodeURIComponent(place.token)}`;
   if (place.at === 'consents') return '#/consent';
   if (place.at === 'applications')
@@ -47,13 +48,16 @@ export function toHash(place: Place): string {
   if (place.at === 'background') return place.id === undefined ? '#/background' : `#/background/${encodeURIComponent(place.id)}`;
   if (place.at === 'usage' || place.at === 'operations') return `#/${place.at}`;
   if (place.at === 'new') return toNewHash(place);
-  const back = place.back === undefined ? '' : `?back=${encodeURIComponent(place.back)}`;
-  return `#/consent/${toPath(place.deployment)}${back}`;
+  return `#/consent/${toPath(place.deployment)}${toQuery('back', place.back)}`;
+}
+
+function toQuery(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `?${name}=${encodeURIComponent(value)}`;
 }
 
 function toNewHash({ deployment, lost }: Extract<Place, { at: 'new' }>): string {
   if (lost !== undefined) return '#/?lost';
-  return deployment === undefined ? '#/' : `#/?with=${encodeURIComponent(deployment)}`;
+  return `#/${toQuery('with', deployment)}`;
 }
 
 function toPath(id: string): string {
