@@ -13,6 +13,8 @@ export const english = {
 
   key: 'Key',
   signIn: 'Sign in',
+  signedInAs: (name: string) => `Signed in as ${name}`,
+  signedInWithKey: (project: string) => `Signed in with the key of ${project}`,
   signOut: 'Sign out',
   keyRefused: 'This key is not known here. Check that it was copied whole.',
   signInEnded: 'Your sign-in has ended.',
@@ -245,6 +247,7 @@ export const english = {
   adviceLimit: (when: string) => `You can go on ${when}. Until then, ask another model or application.`,
   adviceSignIn: 'Sign in again.',
   adviceAccess: 'Choose a model or application that is open to you, or ask for access.',
+  adviceOff: 'Those who run this service can turn it on.',
   adviceRequest: 'Change the message and ask again.',
   adviceConnection: 'Check the connection, then try again.',
   adviceControl: 'Ask again; the assistant then offers its controls anew.',

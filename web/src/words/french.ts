@@ -17,6 +17,8 @@ export const french: Words = {
 
   key: 'Clé',
   signIn: 'Se connecter',
+  signedInAs: (name) => `Connecté en tant que ${name}`,
+  signedInWithKey: (project) => `Connecté avec la clé de ${project}`,
   signOut: 'Se déconnecter',
   keyRefused: 'Cette clé n’est pas connue ici. Vérifiez qu’elle a été copiée en entier.',
   signInEnded: 'Votre session a expiré.',
@@ -254,6 +256,7 @@ export const french: Words = {
   adviceLimit: (when) => `Vous pourrez continuer ${when}. D’ici là, interrogez un autre modèle ou une autre application.`,
   adviceSignIn: 'Reconnectez-vous.',
   adviceAccess: 'Choisissez un modèle auquel vous avez accès, ou demandez l’accès.',
+  adviceOff: 'Les personnes qui gèrent ce service peuvent l’activer.',
   adviceRequest: 'Modifiez le message et redemandez.',
   adviceConnection: 'Vérifiez la connexion, puis réessayez.',
   adviceControl: 'Redemandez ; l’assistant proposera alors à nouveau ses choix.',

@@ -14,6 +14,8 @@ export const german: Words = {
 
   key: 'Schlüssel',
   signIn: 'Anmelden',
+  signedInAs: (name) => `Angemeldet als ${name}`,
+  signedInWithKey: (project) => `Angemeldet mit dem Schlüssel von ${project}`,
   signOut: 'Abmelden',
   keyRefused: 'Dieser Schlüssel ist hier nicht bekannt. Prüfe, ob er vollständig kopiert wurde.',
   signInEnded: 'Deine Anmeldung ist abgelaufen.',
@@ -248,6 +250,7 @@ export const german: Words = {
   adviceLimit: (when) => `Weiter geht es ${when}. Frag bis dahin ein anderes Modell oder eine andere Anwendung.`,
   adviceSignIn: 'Melde dich neu an.',
   adviceAccess: 'Wähle etwas, das dir offensteht, oder bitte um Zugang.',
+  adviceOff: 'Wer diesen Dienst betreibt, kann es einschalten.',
   adviceRequest: 'Ändere die Nachricht und frag noch einmal.',
   adviceConnection: 'Prüfe die Verbindung und versuche es noch einmal.',
   adviceControl: 'Frag noch einmal; dann wird die Auswahl neu angeboten.',

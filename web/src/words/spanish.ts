@@ -17,6 +17,8 @@ export const spanish: Words = {
 
   key: 'Clave',
   signIn: 'Iniciar sesión',
+  signedInAs: (name) => `Sesión iniciada como ${name}`,
+  signedInWithKey: (project) => `Sesión iniciada con la clave de ${project}`,
   signOut: 'Cerrar sesión',
   keyRefused: 'Aquí no se conoce esta clave. Comprueba que se haya copiado completa.',
   signInEnded: 'Tu sesión ha caducado.',
@@ -250,6 +252,7 @@ export const spanish: Words = {
   adviceLimit: (when) => `Podrás seguir ${when}. Hasta entonces, pregunta a otro modelo u otra aplicación.`,
   adviceSignIn: 'Vuelve a iniciar sesión.',
   adviceAccess: 'Elige un modelo al que tengas acceso o pide acceso.',
+  adviceOff: 'Quienes gestionan este servicio pueden activarla.',
   adviceRequest: 'Cambia el mensaje y vuelve a preguntar.',
   adviceConnection: 'Comprueba la conexión e inténtalo de nuevo.',
   adviceControl: 'Vuelve a preguntar; el asistente ofrecerá de nuevo sus opciones.',
