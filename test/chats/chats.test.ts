@@ -93,6 +93,17 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
     expect([await ids(''), await ids('?archived=true')]).toEqual([[], []]);
   });
 
+  it('are found with a line around the words, where that is asked for', async () => {
+    const said = `${'before it '.repeat(40)}the **Needle** in the haystack ${'behind it '.repeat(40)}`;
+    await send('POST', '/v1/chats/x', { title: 'Straw', turns: [turn('q', 'Where?'), turn('r', said)] });
+    await send('POST', '/v1/chats/y', { title: 'Needle' });
+    const found = async (query: string) => (await json(send('GET', `/v1/chats?query=${query}`))).data as JsonObject[];
+    const lines = Object.fromEntries((await found('needle&excerpts=true')).map(({ id, excerpt }) => [id, excerpt]));
+    expect(lines).toEqual({ x: expect.stringMatching(/^….*the Needle in the haystack.*…$/), y: undefined });
+    expect((await found('needle')).map(({ excerpt }) => excerpt)).toEqual([undefined, undefined]);
+    await send('DELETE', '/v1/chats');
+  });
+
   it('are the business of their user alone, and of no application', async () => {
     await send('POST', '/v1/chats/own', { title: 'Own' });
     const other = { 'api-key': 'other-key' };
@@ -121,7 +132,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
     expect([status, (answer as { error: JsonObject }).error.param]).toEqual([400, param]);
   });
 
-  it.each(['limit=0', 'limit=501', 'limit=x', 'token=x', 'archived=1', `query=${'x'.repeat(501)}`])(
+  it.each(['limit=0', 'limit=501', 'limit=x', 'token=x', 'archived=1', 'excerpts=1', `query=${'x'.repeat(501)}`])(
     'refuse ?%s',
     async (query) => {
       const { status, json: answer } = await send('GET', `/v1/chats?${query}`);

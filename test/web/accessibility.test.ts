@@ -27,6 +27,7 @@ describe.each(looks)('in the look %s', { timeout: 60_000 }, (_look, options) => 
     await page.locator('.usage > summary').click();
     expect(await violations(page)).toEqual([]);
     await page.locator('.picker').click();
+    await page.getByRole('dialog').waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.evaluate("location.hash = '#/consent/assistant'");

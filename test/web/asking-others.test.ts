@@ -21,6 +21,10 @@ beforeAll(async () => {
       inputAttachmentTypes: ['image/*'],
       ...demo,
     },
+    ...{
+      novel9: { displayName: 'Novel', displayVersion: '9', ...demo },
+      novel10: { displayName: 'Novel', displayVersion: '10', ...demo },
+    },
     caller: { displayName: 'Caller', features: { toolsSupported: true }, ...demo },
   };
   crowded = await startService({ models: { ...models, ...known } });
@@ -67,6 +71,23 @@ describe('among three hundred deployments', () => {
     await dialog.getByRole('button', { name: 'Reader is a favourite: no longer' }).click();
     expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Used last', 'Of this service']);
     expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it.each(looks)('%s: versions of a model stand together, each to choose', async (look, options) => {
+    const { page } = await house.browser.open(`${crowded.url}/#key=${callerKey}`, options);
+    await page.locator('.picker').click();
+    await page.getByRole('searchbox', { name: 'Search models and applications' }).fill('novel');
+    expect(await page.locator(names).allTextContents()).toEqual(['Novel10']);
+    const versions = page.getByRole('group', { name: 'Versions of Novel' });
+    expect(await versions.getByRole('button').allTextContents()).toEqual(['10', '9']);
+    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.locator('.picker', { hasText: 'Novel' }).click();
+    await page.getByRole('searchbox', { name: 'Search models and applications' }).fill('novel');
+    expect([look, await page.locator('.option-version[aria-current]').textContent()]).toEqual([look, '9']);
   });
 
   it.each(looks)('%s: the choice is readable', async (_look, options) => {

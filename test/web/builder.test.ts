@@ -49,6 +49,8 @@ async function begin(page: Page, name: string): Promise<void> {
 async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything is saved').waitFor();
+  // Whoever saved stays where they are.
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Save');
 }
 
 /** The kind of tools of this name, unfolded. */
@@ -434,6 +436,7 @@ it('What another user saved is never talked to unasked, and is marked with who s
   expect(await page.locator('.other').allInnerTexts()).not.toContain('- Demo');
 
   await page.locator('.picker').click();
+  await page.locator('.picker-body h3').first().waitFor();
   expect(await page.locator('.picker-body h3').allInnerTexts()).toEqual(['Of this service', 'Yours', 'Shared by others']);
   await page.locator('.option', { hasText: sharer }).click();
   await page.locator('.shared-strip').getByText(sharer).waitFor();

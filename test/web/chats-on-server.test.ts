@@ -75,6 +75,16 @@ describe('conversations on the server', () => {
     await there.page.locator('.reply', { hasText: 'The needle' }).waitFor();
   });
 
+  it('are prepared for a search once the page is open, before anybody enters the field', async () => {
+    const { page } = await house.openAt('/health');
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/v1/chats?query=') && asked.push(request.url()));
+    await page.goto(`${house.service.url}/#key=${callerKey}`);
+    await expect
+      .poll(() => asked.map((url) => new URL(url).searchParams.get('archived')), { timeout: 15_000 })
+      .toEqual(['false', 'true']);
+  });
+
   it('are prepared for a search as one begins it, and nothing is said to be missing before all was looked through', async () => {
     const body = {
       title: 'Harvest',

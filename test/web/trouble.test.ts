@@ -25,6 +25,20 @@ describe('a part of the page that cannot be loaded', () => {
   });
 });
 
+it('A view that is switched off here says who can turn it on, and nothing of models', async () => {
+  const { page } = await house.open('demo');
+  await page.evaluate("location.hash = '#/usage'");
+  const said = page.getByRole('alert').first();
+  await said.getByText('This is switched off here. Those who run this service can turn it on.').waitFor();
+  expect(await page.locator('main').innerText()).not.toContain('Choose a model');
+});
+
+it('The settings say who signed in', async () => {
+  const { page } = await house.open('demo');
+  await page.getByText('Settings', { exact: true }).click();
+  await page.getByText('Signed in with the key of test').waitFor();
+});
+
 describe('an address', () => {
   it('of a conversation that is not there leads to a new one, and says why', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);

@@ -69,6 +69,8 @@ export interface ChatListQuery {
 export interface ChatSearchQuery extends ChatListQuery {
   /** Each must stand in the title, a tag or a turn; in lower case. */
   readonly words: readonly string[];
+  /** Whether the first ones have a line of what was said around the words. */
+  readonly excerpts?: boolean;
   /** Aborted when nobody waits for it any more. */
   readonly signal?: AbortSignal;
 }
@@ -77,6 +79,8 @@ export interface ChatListPage {
   readonly heads: readonly ChatHead[];
   /** Undefined behind the last. A page of a search may be empty and have one. */
   readonly next: ChatMark | undefined;
+  /** By the ids of chats that a search has found. */
+  readonly excerpts?: ReadonlyMap<string, string>;
 }
 
 export interface ChatChanges {

@@ -38,3 +38,39 @@ export async function listRows<Columns extends Listed>(
   }
   return rows;
 }
+
+/** A whole list as of a revision of its user. */
+export interface Listing {
+  readonly revision: number;
+  readonly rows: readonly LookedRow[];
+}
+
+/** The longest part of a list that is brought up to date row by row. */
+const mostChanged = 500;
+
+/** The rows of a list that was read before as they are now; undefined if so much was changed that it has to be read anew. */
+export async function bringUpToDate(
+  kysely: Kysely<Schema>,
+  subject: string,
+  { listing, archived }: { readonly listing: Listing; readonly archived: boolean },
+): Promise<readonly LookedRow[] | undefined> {
+  const changed = await kysely
+    .selectFrom('chats')
+    .where('subject', '=', subject)
+    .where('revision', '>', listing.revision)
+    .select(lookedColumns)
+    .orderBy('revision')
+    .limit(mostChanged + 1)
+    .execute();
+  if (changed.length > mostChanged) return undefined;
+  const ids = new Set(changed.map(({ id }) => id));
+  const isListed = ({ shelf }: LookedRow): boolean =>
+    archived ? shelf === shelves.archived : shelf === shelves.pinned || shelf === shelves.listed;
+  return [...listing.rows.filter(({ id }) => !ids.has(id)), ...changed.filter(isListed)].sort(byPlace);
+}
+
+/** In the order of `listRows`. */
+function byPlace(one: LookedRow, other: LookedRow): number {
+  if (one.shelf !== other.shelf) return one.shelf === shelves.pinned ? -1 : 1;
+  return other.updated_at_ms - one.updated_at_ms || (one.id < other.id ? 1 : -1);
+}

@@ -2,8 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { BoundedCache } from '#base/bounded-cache.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
-import { type LookedRow, listRows, lookedColumns, toMark } from './chat-pages.ts';
+import { readExcerpts } from './chat-excerpts.ts';
+import { bringUpToDate, type LookedRow, listRows, lookedColumns, toMark } from './chat-pages.ts';
 import { findOwner, shelves } from './chat-rows.ts';
+import type { ChatOwnerRow } from './chat-schema.ts';
 import { ChatTexts } from './chat-texts.ts';
 import { findInLargeChat, type ReadDeps, readChatTexts } from './read-chat-texts.ts';
 
@@ -41,7 +43,7 @@ const rowsAtOnce = 2000;
 /** The longest list that is kept. */
 const mostRows = 50_000;
 /** How many chats are read in one go, how large they may be together, and how much is looked through that is known. */
-const chatsAtOnce = 200;
+const chatsAtOnce = 100;
 const bytesAtOnce = 1024 ** 2;
 const knownBytesAtOnce = 4 * 1024 ** 2;
 
@@ -89,6 +91,13 @@ export class ChatSearch {
   }
 
   async #findIn(looking: Looking): Promise<ChatListPage> {
+    const { heads, next } = await this.#findHeads(looking);
+    const { subject, query } = looking;
+    if (query.excerpts !== true || heads.length === 0) return { heads, next };
+    return { heads, next, excerpts: await readExcerpts(this.#deps, { subject, heads, words: query.words }) };
+  }
+
+  async #findHeads(looking: Looking): Promise<ChatListPage> {
     const { limit, signal } = looking.query;
     const heads: ChatHead[] = [];
     let { after } = looking.query;
@@ -108,13 +117,14 @@ export class ChatSearch {
     return { heads, next: undefined };
   }
 
-  /** The list of a user, a part at a time; from memory if nothing of it was changed since it was read. */
-  async *#steps({ subject, query, texts }: Looking): AsyncGenerator<Step> {
+  /** The list of a user, a part at a time; from memory, with what was changed since it was read. */
+  async *#steps(looking: Looking): AsyncGenerator<Step> {
+    const { subject, query, texts } = looking;
     const { database } = this.#deps;
     const { archived } = query;
     // In this order: what changes between the two looks is seen at the next one.
-    const revision = (await database.run((kysely) => findOwner(kysely, subject)))?.revision ?? 0;
-    const known = query.after === undefined ? texts.listing(archived, revision) : undefined;
+    const owner = await database.run((kysely) => findOwner(kysely, subject));
+    const known = query.after === undefined ? await this.#knownRows(looking, owner) : undefined;
     if (known !== undefined) return yield { rows: known, isLast: true };
     const all: LookedRow[] = [];
     for (let { after } = query, isLast = false; !isLast; ) {
@@ -126,7 +136,23 @@ export class ChatSearch {
       if (all.length < mostRows) all.push(...rows);
       yield { rows, isLast };
     }
-    if (query.after === undefined && all.length < mostRows) texts.setListing(archived, { revision, rows: all });
+    if (query.after === undefined && all.length < mostRows)
+      texts.setListing(archived, { revision: owner?.revision ?? 0, rows: all });
+  }
+
+  /** The list that is in memory, as it is now. */
+  async #knownRows(
+    { subject, query: { archived }, texts }: Looking,
+    owner: ChatOwnerRow | undefined,
+  ): Promise<readonly LookedRow[] | undefined> {
+    const listing = texts.listing(archived);
+    // What was deleted without a row that says so cannot be told from what is still there.
+    if (listing === undefined || owner === undefined || owner.forgotten_revision > listing.revision) return undefined;
+    const { revision } = owner;
+    if (listing.revision === revision) return listing.rows;
+    const rows = await this.#deps.database.run((kysely) => bringUpToDate(kysely, subject, { listing, archived }));
+    if (rows !== undefined) texts.setListing(archived, { revision, rows });
+    return rows;
   }
 
   /** Tells of each chat of a group its fields, if every word stands in it. */

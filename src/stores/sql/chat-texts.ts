@@ -1,6 +1,6 @@
 import type { BoundedCacheOptions } from '#base/bounded-cache.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { LookedRow } from './chat-pages.ts';
+import type { Listing, LookedRow } from './chat-pages.ts';
 
 /** What was said in a chat, as of a revision. */
 export interface ChatText {
@@ -8,12 +8,6 @@ export interface ChatText {
   readonly fields: JsonObject;
   /** Title, tags and turns in lower case. */
   readonly text: string;
-}
-
-/** All rows of a list, as of a revision of the user. */
-interface Listing {
-  readonly revision: number;
-  readonly rows: readonly LookedRow[];
 }
 
 /** Objects and places of one text, and of one row. */
@@ -64,10 +58,9 @@ export class ChatTexts {
     this.#bytes -= bytesOf(text);
   }
 
-  /** The list of a user, if nothing of it was changed since. */
-  listing(archived: boolean, revision: number): readonly LookedRow[] | undefined {
-    const listing = this.#listings.get(archived);
-    return listing?.revision === revision ? listing.rows : undefined;
+  /** The list of a user as it was read last. */
+  listing(archived: boolean): Listing | undefined {
+    return this.#listings.get(archived);
   }
 
   /** Keeps it if there is room. What is listed no more was deleted, or is in the other list. */

@@ -32,6 +32,11 @@ export function readWords({ query }: Query): readonly string[] | undefined {
   return words.length === 0 ? undefined : words;
 }
 
+/** Whether excerpts are asked for. */
+export function readExcerpts(query: Query): boolean {
+  return readFlag(query, 'excerpts');
+}
+
 export function toToken({ shelf, updatedAtMs, id }: ChatMark): string {
   return Buffer.from(JSON.stringify([shelf, updatedAtMs, id])).toString('base64url');
 }

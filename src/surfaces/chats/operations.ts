@@ -12,6 +12,8 @@ const headFields = {
 };
 const required = ['id', 'revision', 'updatedAtMs', 'pinned', 'archived'];
 const head: NamedSchema = { name: 'ChatHead', schema: { type: 'object', required, properties: headFields } };
+const excerpt: Schema = { type: 'string', description: 'Of a search: a line of what was said, around the words.' };
+const found: NamedSchema = { name: 'ListedChat', schema: { type: 'object', required, properties: { ...headFields, excerpt } } };
 const deleted: NamedSchema = {
   name: 'DeletedChat',
   schema: {
@@ -36,7 +38,7 @@ const page: NamedSchema = {
     required: ['object', 'data', 'nextToken', 'revision'],
     properties: {
       object: { const: 'list' },
-      data: { type: 'array', items: head },
+      data: { type: 'array', items: found },
       nextToken: { type: ['string', 'null'], description: 'For `token` of the next page; null behind the last.' },
       revision: { ...revision, description: 'What to follow changes from.' },
     },
@@ -92,6 +94,9 @@ const described: readonly Described[] = [
         'query',
         'Words, each of which must stand in the title, a tag or a turn. A page looks through a part and may be empty; go on as long as there is a `nextToken`.',
       ),
+      inQuery('excerpts', 'Whether the first hundred that are found on a page have an `excerpt`.', {
+        schema: { type: 'boolean' },
+      }),
     ],
     answers: [{ status: 200, description: 'A page.', content: json(page) }],
     errors: [...errors, 'invalid_request'],

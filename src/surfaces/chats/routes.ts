@@ -14,7 +14,7 @@ import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { toChatChange, toShownChat, toShownHead } from './chat-change.ts';
-import { type Query, readLimit, readListQuery, readSince, readWords, toToken } from './chat-query.ts';
+import { type Query, readExcerpts, readLimit, readListQuery, readSince, readWords, toToken } from './chat-query.ts';
 
 export interface ChatRoutesDeps {
   readonly chats: ChatStore;
@@ -44,16 +44,21 @@ async function list(deps: ChatRoutesDeps, request: FastifyRequest, { raw }: Fast
   const query = request.query as Query;
   const asked = readListQuery(query);
   const words = readWords(query);
+  const excerpts = readExcerpts(query);
   // In this order: what changes between the two is told to those who follow from here.
   const revision = await deps.chats.revision(subject);
   const page = await (words === undefined
     ? deps.chats.list(subject, asked)
-    : deps.chats.search(subject, { ...asked, words, signal: leavingSignal(raw) }));
+    : deps.chats.search(subject, { ...asked, words, excerpts, signal: leavingSignal(raw) }));
   return { ...toShownPage(page), revision };
 }
 
-function toShownPage({ heads, next }: ChatListPage): JsonObject {
-  return { object: 'list', data: heads.map(toShownHead), nextToken: next === undefined ? null : toToken(next) };
+function toShownPage({ heads, next, excerpts }: ChatListPage): JsonObject {
+  const data = heads.map((head) => {
+    const excerpt = excerpts?.get(head.id);
+    return { ...toShownHead(head), ...(excerpt !== undefined && { excerpt }) };
+  });
+  return { object: 'list', data, nextToken: next === undefined ? null : toToken(next) };
 }
 
 async function tellChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promise<JsonObject> {

@@ -128,6 +128,10 @@ describeOnEach('chats', (node) => {
     await writing.delete({ subject, id: 'c' }, undefined, nowMs);
     await writing.deleteAll(user());
     expect([await ids('tea'), await ids('tea', true), await ids('coffee')]).toEqual(['', 'b', 'a']);
+    await writing.delete({ subject, id: 'a' }, undefined, nowMs);
+    await put('d', {});
+    await writing.delete({ subject, id: 'd' }, undefined, nowMs + 91 * 24 * 3_600_000);
+    expect([await ids('coffee'), await ids('tea', true)]).toEqual(['', 'b']);
     await searching.deleteAll(subject);
     expect([await ids('tea', true), await ids('coffee')]).toEqual(['', '']);
   });

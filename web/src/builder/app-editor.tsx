@@ -96,13 +96,16 @@ interface SaveBarProps {
 
 function SaveBar({ draft: { isDirty, isSaving }, isBroken, save, tryIt }: SaveBarProps) {
   const builderWords = useBuilderWords();
+  const isIdle = isSaving || isBroken;
+  const cannotSave = isIdle || !isDirty;
   return (
     <div className="builder-bar">
       <span className="soft small">{isDirty ? builderWords.unsaved : builderWords.allSaved}</span>
-      <button type="button" className="button" disabled={isSaving || isBroken} onClick={tryIt}>
+      {/* Not `disabled`: whoever saves would lose the focus. */}
+      <button type="button" className="button" aria-disabled={isIdle} onClick={isIdle ? undefined : tryIt}>
         {builderWords.tryIt}
       </button>
-      <button type="button" className="button primary" disabled={isSaving || isBroken || !isDirty} onClick={save}>
+      <button type="button" className="button primary" aria-disabled={cannotSave} onClick={cannotSave ? undefined : save}>
         {isSaving ? builderWords.saving : builderWords.save}
       </button>
     </div>

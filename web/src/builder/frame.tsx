@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
-import { useWords } from '../words/words.tsx';
+import { useFormsWords } from '../forms/forms-words.ts';
 import { faultsUnder } from './field-faults.ts';
 import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 
@@ -36,7 +36,7 @@ export function FieldFrame({
   fault,
   children,
 }: FieldFrameProps) {
-  const words = useWords();
+  const words = useFormsWords();
   const id = elementId(form, path);
   const faults = fault === undefined ? faultsUnder(form.faults, formatPath(path)) : [fault];
   const described = [hint !== '' && `${id}-hint`, faults.length > 0 && `${id}-fault`].filter(Boolean).join(' ');

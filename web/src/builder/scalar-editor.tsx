@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { tryParseJson } from '#base/json.ts';
-import { useWords } from '../words/words.tsx';
+import { useFormsWords } from '../forms/forms-words.ts';
 import { useBuilderWords } from './builder-words.ts';
 import type { EditorProps } from './form.ts';
 import { FieldFrame } from './frame.tsx';
@@ -70,7 +70,7 @@ function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHeard
 }
 
 export function NumberEditor({ shape, value, path, form, isRequired, label, hint }: Scalar<'number'>) {
-  const words = useWords();
+  const words = useFormsWords();
   const builderWords = useBuilderWords();
   const [written, setWritten] = useState<string>();
   const { min, max, isWhole } = shape;
@@ -158,7 +158,7 @@ export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired
 
 /** What no other editor fits, as JSON; nothing of it is lost. */
 export function JsonEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
-  const words = useWords();
+  const words = useFormsWords();
   const builderWords = useBuilderWords();
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const isWrong = text.trim() !== '' && tryParseJson(text) === undefined;

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
 import type { Asking } from '../conversation/asking.ts';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
@@ -6,7 +6,9 @@ import { branchesOf, type Conversation, shownTurns, type Turn } from '../convers
 import { useConversation, usePage } from '../page/page.tsx';
 import { type Lost, toHash } from '../page/place.ts';
 import { toKeys } from '../palette/keys.ts';
+import { Guard } from '../parts/guard.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
 import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
@@ -23,6 +25,8 @@ import { noteUse } from './favourites.ts';
 import type { Said } from './said.ts';
 import { Thread } from './thread.tsx';
 import { useAnnouncements } from './use-announcements.ts';
+
+const FoundBar = lazyView(() => import('../search/found-bar.tsx').then(({ FoundBar: view }) => view));
 
 interface ChatPageProps {
   /** Of the conversation; undefined for one that is yet to begin. */
@@ -93,6 +97,7 @@ export function ChatPage({ id, preferred, openMenu, lost, temporary }: ChatPageP
       </PageHeader>
       {conversation === undefined && <Notice />}
       {temporary?.strip}
+      <Found conversation={conversation} />
       {sharer !== '' && <p className="shared-strip small">{sharer}</p>}
       {conversation === undefined ? <Beginning {...{ deployment, say, choose }} /> : <Thread {...{ conversation, turns, say }} />}
       <div className="below">
@@ -114,6 +119,19 @@ function runningOf(asking: Asking, conversation: Conversation | undefined, last:
   if (last?.kind !== 'reply' || conversation === undefined) return undefined;
   const replies = asking.isBeside(last.parent) ? (branchesOf(conversation).get(last.parent) ?? []) : [last];
   return replies.find((reply) => reply.kind === 'reply' && reply.state === 'running');
+}
+
+/** Marks the words that the conversation was found by, if it was. */
+function Found({ conversation }: { readonly conversation: Conversation | undefined }) {
+  const { place } = usePage();
+  if (conversation === undefined || place.at !== 'conversation' || place.find === undefined) return null;
+  return (
+    <Guard instead={null}>
+      <Suspense fallback={null}>
+        <FoundBar {...{ conversation, query: place.find }} />
+      </Suspense>
+    </Guard>
+  );
 }
 
 interface ConversationToolsProps {

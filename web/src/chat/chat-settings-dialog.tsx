@@ -3,6 +3,7 @@ import type { ChatSettings, Effort } from '../conversation/chat-settings.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
+import { useChatSettingsWords } from './chat-settings-words.ts';
 import { EffortChoice } from './effort-choice.tsx';
 import { Presets } from './presets.tsx';
 import { ToolChoice } from './tool-choice.tsx';
@@ -30,6 +31,7 @@ interface Written {
 /** Instructions, temperature, length, thinking and tools of one conversation, and presets of them. */
 export function ChatSettingsDialog({ settings, deployment, change, close }: ChatSettingsDialogProps) {
   const words = useWords();
+  const own = useChatSettingsWords();
   const { dialog, leave } = useShownDialog(close);
   const title = useId();
   const [written, setWritten] = useState(() => toWritten(settings));
@@ -45,26 +47,26 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
         <h2 id={title}>{words.chatSettings}</h2>
         <Presets settings={toSettings(written)} take={(preset) => setWritten(toWritten(preset))} />
         <label className="field">
-          <span>{words.chatInstructions}</span>
+          <span>{own.chatInstructions}</span>
           <textarea
             rows={5}
             value={written.instructions}
-            placeholder={words.chatInstructionsHint}
+            placeholder={own.chatInstructionsHint}
             onChange={({ target }) => set({ instructions: target.value })}
           />
         </label>
         <label className="field">
-          <span>{words.chatTemperature}</span>
+          <span>{own.chatTemperature}</span>
           <input
-            {...{ type: 'number', min: 0, max: 2, step: 0.1, value: written.temperature, placeholder: words.asDeployment }}
+            {...{ type: 'number', min: 0, max: 2, step: 0.1, value: written.temperature, placeholder: own.asDeployment }}
             onChange={({ target }) => set({ temperature: target.value })}
           />
-          <span className="soft small">{words.chatTemperatureHint}</span>
+          <span className="soft small">{own.chatTemperatureHint}</span>
         </label>
         <label className="field">
-          <span>{words.chatLength}</span>
+          <span>{own.chatLength}</span>
           <input
-            {...{ type: 'number', min: 1, step: 1, value: written.maxTokens, placeholder: words.asDeployment }}
+            {...{ type: 'number', min: 1, step: 1, value: written.maxTokens, placeholder: own.asDeployment }}
             onChange={({ target }) => set({ maxTokens: target.value })}
           />
         </label>
@@ -73,13 +75,13 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
         {deployment?.isApplication === false && <ToolChoice chosen={written.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">
           <button type="button" className="button" onClick={() => setWritten(toWritten({}))}>
-            {words.setNothing}
+            {own.setNothing}
           </button>
           <button type="button" className="button" onClick={leave}>
             {words.cancel}
           </button>
           <button type="submit" className="button primary">
-            {words.apply}
+            {own.apply}
           </button>
         </div>
       </form>

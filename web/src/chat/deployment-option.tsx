@@ -3,9 +3,12 @@ import type { Deployment } from '../service/deployments.ts';
 import { sharedBy } from '../words/shared-by.ts';
 import { useLanguage } from '../words/words.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
+import { usePickerWords } from './picker-words.ts';
+import { versionsOf } from './version-families.ts';
 
 interface DeploymentOptionProps {
-  readonly deployment: Deployment;
+  /** The one that is offered, then other versions of it. */
+  readonly family: readonly [Deployment, ...Deployment[]];
   readonly isChosen: boolean;
   readonly isFavourite: boolean;
   readonly pick: (id: string) => void;
@@ -13,8 +16,10 @@ interface DeploymentOptionProps {
 }
 
 /** One that may be chosen: who it is, what it does, what it costs and reads, and whether it stands first. */
-export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
+export function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
   const { words, language } = useLanguage();
+  const [deployment] = family;
+  const own = usePickerWords();
   const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens } = deployment;
   const sharer = sharedBy(deployment, words);
   const usd = (amount: number): string =>
@@ -22,10 +27,10 @@ export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favo
   const facts = [
     pricing !== undefined &&
       pricing.prompt + pricing.completion > 0 &&
-      words.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
-    contextTokens !== undefined && words.readsTokens(contextTokens.toLocaleString(language)),
+      own.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
+    contextTokens !== undefined && own.readsTokens(contextTokens.toLocaleString(language)),
   ].filter((fact) => fact !== false);
-  const starName = isFavourite ? words.unfavour(name) : words.favour(name);
+  const starName = isFavourite ? own.unfavour(name) : own.favour(name);
   return (
     <li className="option-row">
       <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
@@ -38,7 +43,7 @@ export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favo
             {requiresConsent && (
               <span className="tag warm">
                 <Icon name="shield" />
-                {words.needsConsent}
+                {own.needsConsent}
               </span>
             )}
           </span>
@@ -54,6 +59,27 @@ export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favo
       >
         <Icon name="star" />
       </button>
+      {family.length > 1 && <Versions {...{ family, pick }} />}
     </li>
+  );
+}
+
+/** All versions of what is offered, each to choose. */
+function Versions({ family, pick }: Pick<DeploymentOptionProps, 'family' | 'pick'>) {
+  const own = usePickerWords();
+  const [shown] = family;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
+    <div className="option-versions small" role="group" aria-label={own.versionsOf(shown.name)}>
+      {versionsOf(family).map(({ id, version }) => (
+        <button
+          key={id}
+          {...{ type: 'button', className: 'option-version', onClick: () => pick(id) }}
+          aria-current={id === shown.id || undefined}
+        >
+          {version}
+        </button>
+      ))}
+    </div>
   );
 }

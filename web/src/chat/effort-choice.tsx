@@ -1,5 +1,5 @@
 import { type Effort, efforts, isEffort } from '../conversation/chat-settings.ts';
-import { useWords } from '../words/words.tsx';
+import { useChatSettingsWords } from './chat-settings-words.ts';
 import { useEffortWords } from './effort-words.ts';
 
 interface EffortChoiceProps {
@@ -11,7 +11,7 @@ interface EffortChoiceProps {
 /** How long a model thinks before it answers. */
 export function EffortChoice({ chosen, choose }: EffortChoiceProps) {
   const words = useEffortWords();
-  const { asDeployment } = useWords();
+  const { asDeployment } = useChatSettingsWords();
   return (
     <label className="field">
       <span>{words.effort}</span>

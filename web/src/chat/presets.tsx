@@ -6,6 +6,7 @@ import { Trouble } from '../parts/trouble.tsx';
 import { deletePrompt, listPrompts, longestName, readPrompt, savePrompt } from '../prompts/prompts.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
+import { useChatSettingsWords } from './chat-settings-words.ts';
 
 interface PresetsProps {
   /** What is set now. */
@@ -16,6 +17,7 @@ interface PresetsProps {
 /** Settings that the user keeps under a name, for other conversations and devices. Absent where the service keeps nothing. */
 export function Presets({ settings, take }: PresetsProps) {
   const words = useWords();
+  const own = useChatSettingsWords();
   const { names, fault, attempt, isThere } = useKept();
   const { service } = usePage();
   const [name, setName] = useState('');
@@ -32,7 +34,7 @@ export function Presets({ settings, take }: PresetsProps) {
     });
   if (!isThere) return null;
   return (
-    <section className="presets" aria-label={words.presets}>
+    <section className="presets" aria-label={own.presets}>
       {names.length > 0 && (
         <ul className="row">
           {names.map((each) => (
@@ -59,8 +61,8 @@ export function Presets({ settings, take }: PresetsProps) {
               type: 'text',
               value: name,
               maxLength: longestName,
-              placeholder: words.presetName,
-              'aria-label': words.presetName,
+              placeholder: own.presetName,
+              'aria-label': own.presetName,
             }}
             onChange={({ target }) => setName(target.value)}
           />

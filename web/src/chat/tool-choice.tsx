@@ -2,7 +2,7 @@ import { useCallback } from 'react';
 import { usePage } from '../page/page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { listAddons } from '../service/addons.ts';
-import { useWords } from '../words/words.tsx';
+import { useChatSettingsWords } from './chat-settings-words.ts';
 
 interface ToolChoiceProps {
   /** Ids of those that are chosen. */
@@ -12,7 +12,7 @@ interface ToolChoiceProps {
 
 /** Which tools of the service a model has in this conversation; nothing where there are none. */
 export function ToolChoice({ chosen, choose }: ToolChoiceProps) {
-  const words = useWords();
+  const own = useChatSettingsWords();
   const { service } = usePage();
   const { value: addons = [] } = useLoaded(useCallback(() => listAddons(service), [service]));
   if (addons.length === 0) return null;
@@ -21,8 +21,8 @@ export function ToolChoice({ chosen, choose }: ToolChoiceProps) {
     choose(addons.map((each) => each.id).filter((each) => chosen.includes(each) !== (each === id)));
   return (
     <fieldset className="field tool-choice">
-      <legend>{words.chatTools}</legend>
-      <span className="soft small">{words.chatToolsHint}</span>
+      <legend>{own.chatTools}</legend>
+      <span className="soft small">{own.chatToolsHint}</span>
       {addons.map(({ id, name, description }) => (
         <label key={id} className="tool">
           <input type="checkbox" checked={chosen.includes(id)} onChange={() => toggle(id)} />

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { useNameOf, usePage } from '../page/page.tsx';
 import type { ConsentForm } from '../service/consents.ts';
-import { useWords } from '../words/words.tsx';
+import { useConsentWords } from './consent-words.ts';
 import { type Graph, type GraphNode, toGraph } from './graph-layout.ts';
 
 const [nodeHeight, gapX, gapY, margin] = [38, 56, 28, 4];
@@ -17,7 +17,7 @@ interface Drawn extends Graph {
 
 /** Who is reached through whom. The list beside it says the same in words. */
 export function ConsentGraph({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
-  const words = useWords();
+  const own = useConsentWords();
   const nameOf = useNameOf();
   const arrows = useId();
   const { deployments } = usePage();
@@ -29,7 +29,7 @@ export function ConsentGraph({ root, form }: { readonly root: string; readonly f
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
     <div className="graph" tabIndex={0}>
-      <svg viewBox={`0 0 ${width} ${height}`} width={width} role="img" aria-label={words.consentGraph(nameOf(root))}>
+      <svg viewBox={`0 0 ${width} ${height}`} width={width} role="img" aria-label={own.consentGraph(nameOf(root))}>
         <defs>
           {['plain', 'asks'].map((kind) => (
             <marker

@@ -11,6 +11,7 @@ import { acceptConsent, type ConsentForm, type ConsentStatus, readConsent, withd
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
 import { ConsentGraph } from './consent-graph.tsx';
+import { useConsentWords } from './consent-words.ts';
 import './consent.css';
 
 interface ConsentPageProps {
@@ -22,21 +23,22 @@ interface ConsentPageProps {
 /** Asks whether a deployment may reach others in the user's name. */
 export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   const words = useWords();
+  const own = useConsentWords();
   const name = words.quoted(useNameOf()(deployment));
   const returning: Place = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
   const { status, fault, remark, isSending, accept, decline, withdraw } = useDecision(deployment, returning);
-  useTitle(words.consentTitle(name));
+  useTitle(own.consentTitle(name));
   const isAsked = status !== undefined && !status.isAccepted && status.form.size > 0;
   return (
     <main className="content">
       <PageHeader openMenu={openMenu}>
         <a className="quiet-link" href={toHash(returning)}>
           <Icon name="left" />
-          {words.backToChat}
+          {own.backToChat}
         </a>
       </PageHeader>
       <div className="sheet" aria-busy={status === undefined && fault === undefined}>
-        <h1>{words.consentTitle(name)}</h1>
+        <h1>{own.consentTitle(name)}</h1>
         {remark !== '' && (
           <p className="note" role="alert">
             {remark}
@@ -44,15 +46,15 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
         )}
         <Trouble fault={fault} />
         {status !== undefined && !isAsked && (
-          <p>{status.isAccepted ? words.consentStands(name) : words.consentNothingRequired(name)}</p>
+          <p>{status.isAccepted ? own.consentStands(name) : own.consentNothingRequired(name)}</p>
         )}
         {status?.isAccepted === true && (
           <div className="row decide">
             <a className="button primary" href={toHash(returning)}>
-              {words.backToChat}
+              {own.backToChat}
             </a>
             <button type="button" className="button" disabled={isSending} onClick={() => void withdraw()}>
-              {words.withdraw}
+              {own.withdraw}
             </button>
           </div>
         )}
@@ -63,14 +65,14 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
               {words.accept}
             </button>
             <button type="button" className="button" disabled={isSending} onClick={() => void decline()}>
-              {words.decline}
+              {own.decline}
             </button>
             <a className="button quiet" href={toHash(returning)}>
               {words.later}
             </a>
           </div>
         )}
-        {isAsked && <p className="note">{words.consentRevocable}</p>}
+        {isAsked && <p className="note">{own.consentRevocable}</p>}
       </div>
     </main>
   );
@@ -79,6 +81,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
 /** The form as it stands, and what the user may do with it; once decided, the way leads back. */
 function useDecision(deployment: string, returning: Place) {
   const words = useWords();
+  const own = useConsentWords();
   const { service, go, announce } = usePage();
   const goOn = useGoingOn(deployment, returning);
   const name = words.quoted(useNameOf()(deployment));
@@ -114,8 +117,8 @@ function useDecision(deployment: string, returning: Place) {
       words.consentAccepted(name),
       () => void goOn(),
     );
-  const decline = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.declined(name));
-  const withdraw = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.withdrawn(name));
+  const decline = (): Promise<void> => decide(() => withdrawConsent(service, deployment), own.declined(name));
+  const withdraw = (): Promise<void> => decide(() => withdrawConsent(service, deployment), own.withdrawn(name));
   return { status, fault, remark, isSending, accept, decline, withdraw };
 }
 
@@ -135,16 +138,17 @@ function useGoingOn(deployment: string, returning: Place): () => Promise<void> {
 
 function FormText({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
   const words = useWords();
+  const own = useConsentWords();
   const nameOf = useNameOf();
   const others = [...form].filter(([id]) => id !== root);
   const asking = others.filter(([, asks]) => asks);
   const quiet = others.filter(([, asks]) => !asks);
   return (
     <>
-      {form.get(root) === true && <p>{words.consentItself(words.quoted(nameOf(root)))}</p>}
-      {asking.length > 0 && <p>{words.consentIntro(words.quoted(nameOf(root)))}</p>}
+      {form.get(root) === true && <p>{own.consentItself(words.quoted(nameOf(root)))}</p>}
+      {asking.length > 0 && <p>{own.consentIntro(words.quoted(nameOf(root)))}</p>}
       {asking.length > 0 && <ul className="reached asking">{asking.map(([id]) => reached(id))}</ul>}
-      {quiet.length > 0 && <p className="soft">{words.consentOthers}</p>}
+      {quiet.length > 0 && <p className="soft">{own.consentOthers}</p>}
       {quiet.length > 0 && <ul className="reached">{quiet.map(([id]) => reached(id))}</ul>}
       <ConsentGraph root={root} form={form} />
     </>

@@ -4,13 +4,15 @@ import { NamedPage } from '../parts/named-page.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { useLanguage } from '../words/words.tsx';
+import { useLanguage, useWords } from '../words/words.tsx';
+import { useConsentWords } from './consent-words.ts';
 import './consent.css';
 
 /** What the user has accepted, each with the way to take it back. */
 export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
   const { words } = useLanguage();
   const { service, announce } = usePage();
+  const own = useConsentWords();
   const nameOf = useNameOf();
   const [consents, setConsents] = useState<readonly AcceptedConsent[]>();
   const [fault, setFault] = useState<Fault>();
@@ -22,18 +24,18 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
   const withdraw = (id: string): void => {
     withdrawConsent(service, id).then(
       () => {
-        announce(words.withdrawn(nameOf(id)));
+        announce(own.withdrawn(nameOf(id)));
         void load();
       },
       (thrown: unknown) => setFault(faultOf(thrown)),
     );
   };
   return (
-    <NamedPage name={words.consentPage} title={words.acceptedTitle} openMenu={openMenu}>
+    <NamedPage name={words.consentPage} title={own.acceptedTitle} openMenu={openMenu}>
       <div className="sheet" aria-busy={consents === undefined && fault === undefined}>
-        <h1>{words.acceptedTitle}</h1>
+        <h1>{own.acceptedTitle}</h1>
         <Trouble fault={fault} />
-        {consents?.length === 0 && <p className="soft">{words.acceptedNone}</p>}
+        {consents?.length === 0 && <p className="soft">{own.acceptedNone}</p>}
         <ul className="consents">
           {consents?.map((consent) => (
             <ConsentItem key={consent.deployment} {...{ consent, withdraw }} />
@@ -45,7 +47,9 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
 }
 
 function ConsentItem({ consent, withdraw }: { readonly consent: AcceptedConsent; readonly withdraw: (id: string) => void }) {
-  const { words, language } = useLanguage();
+  const { language } = useLanguage();
+  const words = useWords();
+  const own = useConsentWords();
   const nameOf = useNameOf();
   const { deployment, form, acceptedAtMs } = consent;
   const date = new Date(acceptedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
@@ -55,18 +59,16 @@ function ConsentItem({ consent, withdraw }: { readonly consent: AcceptedConsent;
       <div>
         <h2>{nameOf(deployment)}</h2>
         <p className="soft small">
-          {reached.length > 0
-            ? words.acceptedOn(date, reached.join(', '))
-            : words.consentStands(words.quoted(nameOf(deployment)))}
+          {reached.length > 0 ? own.acceptedOn(date, reached.join(', ')) : own.consentStands(words.quoted(nameOf(deployment)))}
         </p>
       </div>
       <button
         type="button"
         className="button"
-        aria-label={`${words.withdraw}: ${nameOf(deployment)}`}
+        aria-label={`${own.withdraw}: ${nameOf(deployment)}`}
         onClick={() => withdraw(deployment)}
       >
-        {words.withdraw}
+        {own.withdraw}
       </button>
     </li>
   );

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 
 async function found(library: Library, query: string): Promise<readonly string[]> {
   const ids: string[] = [];
-  await library.searchLong(query, { signal: never, tell: (more) => void ids.push(...more) });
+  await library.searchLong(query, { signal: never, tell: (more) => void ids.push(...more.map(({ id }) => id)) });
   return ids;
 }
 const question = (id: string, text: string, parent = ''): Turn => ({

@@ -26,6 +26,7 @@ export class Library {
 
   readonly #tabs: OtherTabs | undefined;
   #sync: ServerSync | undefined;
+  #preparing: AbortController | undefined;
 
   constructor(database: Database, tabs?: OtherTabs) {
     this.#database = database;
@@ -60,15 +61,20 @@ export class Library {
   /** One that is open. */
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
 
-  /** Tells the ids of conversations in which the words stand behind what their heads have, here and on the service. */
-  async searchLong(query: string, search: Search<readonly string[]>): Promise<void> {
+  /** Tells the conversations in which the words stand, here and on the service, with lines of what was said there. */
+  async searchLong(query: string, search: Search): Promise<void> {
+    // Searches of one user wait for each other; what was read for one is there for the next.
+    this.#preparing?.abort();
     const { searchDeep } = await import('./deep-search.ts');
     await searchDeep(this.#places(), query, search);
   }
 
-  /** Called when a search is about to begin. Without it the search is slower. */
+  /** Called when a search may begin soon. Without it the first one is slower. */
   prepareSearch(): void {
-    import('./deep-search.ts').then(({ prepareSearch }) => prepareSearch(this.#places())).catch(() => undefined);
+    if (this.#sync?.isFollowing !== true) return;
+    this.#preparing = new AbortController();
+    const { signal } = this.#preparing;
+    import('./deep-search.ts').then(({ prepareSearch }) => prepareSearch(this.#places(), signal)).catch(() => undefined);
   }
 
   #places(): SearchedPlaces {

@@ -31,6 +31,12 @@ export function areFieldsUnsent(conversation: Conversation, mark: SyncMark | und
   return mark === undefined || !isSame(fieldsOf(conversation), fieldsOf(mark.fields));
 }
 
+/** What a turn has at least: other clients of the service may write less. */
+function withFields(turn: Turn): Turn {
+  const least = turn.kind === 'question' ? { attachments: [] } : { state: 'done', deployment: '', custom: {}, stageTimes: {} };
+  return { ...least, ...(turn as object) } as Turn;
+}
+
 /** A conversation as the service tells it, with those of its turns that it told. */
 export function fromChat(chat: JsonObject): Conversation {
   const {
@@ -47,7 +53,7 @@ export function fromChat(chat: JsonObject): Conversation {
     shown = {},
     turns,
   } = chat;
-  const listed = turns as readonly Turn[];
+  const listed = (turns as readonly Turn[]).map(withFields);
   return {
     ...{
       id,

@@ -39,6 +39,11 @@ export class ServerSync {
     this.#parts = parts;
   }
 
+  /** Whether the service keeps conversations. */
+  get isFollowing(): boolean {
+    return this.#state === 'following';
+  }
+
   /** Brings both to the same, and then follows what changes. Resolves after the first round, whether the service could be reached or not. */
   async start(): Promise<void> {
     await this.#round();

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { useWords } from '../words/words.tsx';
 import type { Field, Option } from './field.ts';
 import { type Draft, type FormFaults, pathOf } from './form-value.ts';
+import { useFormsWords } from './forms-words.ts';
 
 /** What all fields of one form share. */
 interface FormState {
@@ -25,7 +25,7 @@ export function toFieldId(formId: string, path: string): string {
 
 /** One field with its label, its hint and what is wrong with it. */
 export function FieldView({ field, base, form }: FieldViewProps) {
-  const words = useWords();
+  const own = useFormsWords();
   const path = pathOf(base, field.name);
   const id = toFieldId(form.id, path);
   const fault = form.faults.get(path);
@@ -47,7 +47,7 @@ export function FieldView({ field, base, form }: FieldViewProps) {
     <div className={field.kind === 'switch' ? 'field switch' : 'field'}>
       <label htmlFor={id}>
         {field.label}
-        {field.isRequired && field.kind !== 'switch' && <span className="soft small"> · {words.required}</span>}
+        {field.isRequired && field.kind !== 'switch' && <span className="soft small"> · {own.required}</span>}
       </label>
       {field.hint !== '' && (
         <p className="soft small" id={`${id}-hint`}>
@@ -57,7 +57,7 @@ export function FieldView({ field, base, form }: FieldViewProps) {
       {control(field, {
         value: form.draft.has(path) ? form.draft.get(path) : field.start,
         change: (value) => form.change(path, value),
-        chooseOne: words.chooseOne,
+        chooseOne: own.chooseOne,
         common: { id, 'aria-invalid': fault !== undefined, ...(described !== '' && { 'aria-describedby': described }) },
       })}
       {fault !== undefined && (

@@ -1,6 +1,6 @@
 import { isJsonObject, tryParseJson } from '#base/json.ts';
-import type { Words } from '../words/english.ts';
 import type { Field } from './field.ts';
+import type { FormsWords } from './forms-english.ts';
 import { formFault } from './text-format.ts';
 
 /** What is written in the fields, by the path of the field's names. */
@@ -41,14 +41,14 @@ function toLocal(moment: string): string {
 }
 
 /** The value that the fields give together, and what keeps it from being sent. Empty fields are left out. */
-export function toValue(fields: readonly Field[], draft: Draft, words: Words): Filled {
+export function toValue(fields: readonly Field[], draft: Draft, words: FormsWords): Filled {
   const faults = new Map<string, string>();
   return { value: collect(fields, { draft, words, faults, base: '' }), faults };
 }
 
 interface Collecting {
   readonly draft: Draft;
-  readonly words: Words;
+  readonly words: FormsWords;
   readonly faults: Map<string, string>;
   readonly base: string;
 }
@@ -81,7 +81,7 @@ function read(field: Field, path: string, { draft, words, faults }: Collecting):
 }
 
 interface Judging {
-  readonly words: Words;
+  readonly words: FormsWords;
   readonly fault: (text: string) => undefined;
 }
 

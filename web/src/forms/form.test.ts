@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { english } from '../words/english.ts';
 import { type Field, toFields } from './field.ts';
 import { toDraft, toValue } from './form-value.ts';
+import { formsEnglish as english } from './forms-english.ts';
 import { inWords } from './in-words.ts';
 
 const schema = {

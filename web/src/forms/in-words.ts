@@ -1,9 +1,13 @@
 import { isJsonObject } from '#base/json.ts';
-import type { Words } from '../words/english.ts';
 import type { Field } from './field.ts';
+import type { FormsWords } from './forms-english.ts';
 
 /** What was filled in as the form says it: each field by its title, each choice by its own. */
-export function inWords(fields: readonly Field[], value: Readonly<Record<string, unknown>>, words: Words): readonly string[] {
+export function inWords(
+  fields: readonly Field[],
+  value: Readonly<Record<string, unknown>>,
+  words: FormsWords,
+): readonly string[] {
   return fields.flatMap((field) => {
     const filled = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
     if (filled === undefined) return [];
@@ -13,7 +17,7 @@ export function inWords(fields: readonly Field[], value: Readonly<Record<string,
   });
 }
 
-function toText(field: Field, value: unknown, words: Words): string {
+function toText(field: Field, value: unknown, words: FormsWords): string {
   if (field.kind === 'choice' || field.kind === 'choices') {
     const told = JSON.stringify(value);
     const option = field.options.find((each) => JSON.stringify(each.value) === told);

@@ -5,6 +5,7 @@ import { ChoiceButton } from './choice-button.tsx';
 import { type Field, toFields } from './field.ts';
 import { FieldView, toFieldId } from './field-view.tsx';
 import { type Draft, type FormFaults, toDraft, toValue } from './form-value.ts';
+import { useFormsWords } from './forms-words.ts';
 import { inWords } from './in-words.ts';
 
 interface SchemaFormProps {
@@ -20,16 +21,17 @@ interface SchemaFormProps {
 /** A form drawn from a JSON Schema. What the schema says beyond what is drawn is checked by the service. */
 export function SchemaForm({ schema, sent, submitWord, onSubmit }: SchemaFormProps) {
   const words = useWords();
+  const own = useFormsWords();
   const fields = useMemo(() => toFields(schema), [schema]);
   const [draft, setDraft] = useState<Draft>(() => (sent === undefined ? new Map() : toDraft(fields ?? [], sent)));
   const [faults, setFaults] = useState<FormFaults>(new Map());
   const id = useId();
   if (fields === undefined) return <JsonForm {...{ schema, sent, onSubmit }} {...(submitWord !== undefined && { submitWord })} />;
   const submitValue = (now: Draft): void => {
-    const filled = toValue(fields, now, words);
+    const filled = toValue(fields, now, own);
     setFaults(filled.faults);
     const [first] = filled.faults.keys();
-    if (first === undefined) onSubmit(filled.value, inWords(fields, filled.value, words));
+    if (first === undefined) onSubmit(filled.value, inWords(fields, filled.value, own));
     else document.getElementById(toFieldId(id, first))?.focus();
   };
   const only = onlyChoice(fields);
@@ -42,7 +44,7 @@ export function SchemaForm({ schema, sent, submitWord, onSubmit }: SchemaFormPro
             key={label}
             label={label}
             isChosen={sent !== undefined && JSON.stringify(sent[only.name]) === JSON.stringify(value)}
-            choose={() => onSubmit({ [only.name]: value }, inWords(fields, { [only.name]: value }, words))}
+            choose={() => onSubmit({ [only.name]: value }, inWords(fields, { [only.name]: value }, own))}
           />
         ))}
       </div>
@@ -76,6 +78,7 @@ function onlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'choice
 
 function JsonForm({ sent, submitWord, onSubmit }: SchemaFormProps) {
   const words = useWords();
+  const own = useFormsWords();
   const [text, setText] = useState(() => JSON.stringify(sent ?? {}, null, 2));
   const [isWrong, setIsWrong] = useState(false);
   const id = useId();
@@ -87,12 +90,12 @@ function JsonForm({ sent, submitWord, onSubmit }: SchemaFormProps) {
   };
   return (
     <form className="form" onSubmit={submit}>
-      <label htmlFor={id}>{words.asJsonValue}</label>
+      <label htmlFor={id}>{own.asJsonValue}</label>
       <textarea
         {...{ id, rows: 4, value: text, className: 'code', 'aria-invalid': isWrong }}
         onChange={({ target }) => setText(target.value)}
       />
-      {isWrong && <p className="trouble">{words.mustBeJson}</p>}
+      {isWrong && <p className="trouble">{own.mustBeJson}</p>}
       <button type="submit" className="button primary">
         {submitWord ?? words.submit}
       </button>

@@ -1,7 +1,7 @@
-import type { Words } from '../words/english.ts';
+import type { FormsWords } from './forms-english.ts';
 
 /** By format of JSON Schema: whether a text has it, and what is said where it has not. */
-const formats: Readonly<Record<string, { readonly is: (text: string) => boolean; readonly word: keyof Words }>> = {
+const formats: Readonly<Record<string, { readonly is: (text: string) => boolean; readonly word: keyof FormsWords }>> = {
   email: { is: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), word: 'mustBeEmail' },
   uri: { is: (text) => URL.canParse(text), word: 'mustBeAddress' },
   date: { is: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)), word: 'mustBeDate' },
@@ -16,7 +16,7 @@ const longestPattern = 300;
 const mayTakeLong = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
 
 /** What is wrong with the form of a text; undefined for nothing. Patterns that are none, or could take long, hold nobody up. */
-export function formFault(text: string, format: string, pattern: string, words: Words): string | undefined {
+export function formFault(text: string, format: string, pattern: string, words: FormsWords): string | undefined {
   const known = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (known !== undefined && !known.is(text)) return String(words[known.word]);
   return pattern !== '' && !fits(text, pattern) ? words.mustBeFormed : undefined;

@@ -1,11 +1,14 @@
-import { useCallback, useEffect, useState } from 'react';
+import { Suspense, useCallback, useEffect, useState } from 'react';
 import { KeptReader } from '../offline/kept-reader.tsx';
 import { forgetKnownUser } from '../offline/known-user.ts';
 import { useKeptShell } from '../offline/use-kept-shell.ts';
+import { Guard } from '../parts/guard.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
+import { MissingPart } from '../parts/missing-part.tsx';
 import { faultOf } from '../service/fault.ts';
 import { Service } from '../service/service.ts';
 import { OverNote } from '../sign-in/over-note.tsx';
-import { SignInFault, tellTrouble } from '../sign-in/sign-in-fault.ts';
+import { SignInFault } from '../sign-in/sign-in-fault.ts';
 import { useTypeface } from '../typeface/use-typeface.ts';
 import type { Words } from '../words/english.ts';
 import { useWords } from '../words/words.tsx';
@@ -13,9 +16,11 @@ import { useAppearance } from './appearance.ts';
 import { firstVisitor } from './first-visitor.ts';
 import { takeLinkedKey } from './kept-key.ts';
 import { openSession, type Session } from './session.ts';
-import { SignIn, type Trouble } from './sign-in.tsx';
+import type { Trouble } from './sign-in.tsx';
 import { SignedIn } from './signed-in.tsx';
 import { type Visitor, visitorWithKey } from './visitor.ts';
+
+const SignIn = lazyView(() => import('./sign-in.tsx').then(({ SignIn: view }) => view));
 
 interface Inside {
   readonly session: Session;
@@ -27,7 +32,10 @@ export function Entrance() {
   const words = useWords();
   const [inside, setInside] = useState<Inside>();
   const [trouble, setTrouble] = useState<Trouble>();
+  const [first] = useState(firstVisitor);
   const [isTrying, setIsTrying] = useState(true);
+  /** Whoever opened the page may be let in without a word. */
+  const [isArriving, setIsArriving] = useState(first !== undefined);
   const [isReading, setIsReading] = useState(false);
   const [left, setLeft] = useState<{ name: string; address: string }>();
   const [appearance, setAppearance] = useAppearance();
@@ -39,15 +47,15 @@ export function Entrance() {
     async (coming: Promise<Visitor>) => {
       setIsTrying(true);
       setTrouble(undefined);
-      const opened = await coming.then((visitor) => letIn(visitor, words)).catch((thrown) => ({ text: tell(thrown, words) }));
-      if ('text' in opened) setTrouble(opened);
+      const opened = await coming.then((visitor) => letIn(visitor, words)).catch((thrown) => ({ said: whyOf(thrown, words) }));
+      if ('said' in opened) setTrouble(opened);
       else setInside(opened);
       setIsTrying(false);
+      setIsArriving(false);
     },
     [words],
   );
 
-  const [first] = useState(firstVisitor);
   // Whoever opened the page is let in once, whatever changes afterwards.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
@@ -75,7 +83,14 @@ export function Entrance() {
   if (inside === undefined) {
     const onKey = (key: string): void => void enter(Promise.resolve(visitorWithKey(key)));
     if (isReading) return <KeptReader leave={() => setIsReading(false)} />;
-    return <SignIn {...{ isTrying, trouble, left, onKey }} onTrouble={setTrouble} readKept={() => setIsReading(true)} />;
+    if (isArriving) return <main className="sign-in" aria-busy="true" />;
+    return (
+      <Guard instead={<MissingPart />}>
+        <Suspense fallback={<main className="sign-in" aria-busy="true" />}>
+          <SignIn {...{ isTrying, trouble, left, onKey }} onTrouble={setTrouble} readKept={() => setIsReading(true)} />
+        </Suspense>
+      </Guard>
+    );
   }
   const { session, visitor } = inside;
   return (
@@ -112,10 +127,10 @@ async function letIn(visitor: Visitor, words: Words): Promise<Inside | Trouble> 
     if (status !== 401) throw thrown;
     if (visitor.knownAs !== undefined) forgetKnownUser(visitor.knownAs);
     visitor.leave();
-    return { text: visitor.refusal(words, message), isOfKey: visitor.provider === undefined };
+    return { said: visitor.refusal(words, message), isOfKey: visitor.provider === undefined };
   }
 }
 
-function tell(thrown: unknown, words: Words): string {
-  return thrown instanceof SignInFault ? tellTrouble(thrown.trouble, words) : faultOf(thrown).message || words.unreachable;
+function whyOf(thrown: unknown, words: Words): Trouble['said'] {
+  return thrown instanceof SignInFault ? thrown.trouble : faultOf(thrown).message || words.unreachable;
 }

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { type KeyboardEvent, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Head } from '../conversation/database.ts';
 import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
@@ -10,8 +10,17 @@ import { useArranging } from './use-arranging.ts';
 
 const TagsDialog = lazyView(() => import('./tags-dialog.tsx').then(({ TagsDialog: view }) => view));
 
+const ExcerptLine = lazyView(() => import('../search/excerpt-line.tsx').then(({ ExcerptLine: view }) => view));
+
+interface HeadItemProps {
+  readonly head: Head;
+  /** What is searched for; '' for nothing. */
+  readonly query: string;
+  readonly excerpt: string | undefined;
+}
+
 /** One conversation of the list: the way to it, what is going on in it, and what can be done with it. */
-export function HeadItem({ head }: { readonly head: Head }) {
+export function HeadItem({ head, query, excerpt }: HeadItemProps) {
   const words = useWords();
   const { place, library, go, offerUndo } = usePage();
   const isHere = place.at === 'conversation' && place.id === head.id;
@@ -49,10 +58,16 @@ export function HeadItem({ head }: { readonly head: Head }) {
   return (
     <li className="head">
       <a
-        {...{ ref: link, title, href: toHash({ at: 'conversation', id: head.id }), onKeyDown: actByKey }}
+        {...{ ref: link, title, onKeyDown: actByKey }}
+        href={toHash({ at: 'conversation', id: head.id, ...(query !== '' && { find: query }) })}
         aria-current={isHere ? 'page' : undefined}
       >
         {title}
+        {excerpt !== undefined && (
+          <Suspense fallback={null}>
+            <ExcerptLine {...{ text: excerpt, query }} />
+          </Suspense>
+        )}
       </a>
       {standing !== 'still' && (
         <span

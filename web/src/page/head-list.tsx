@@ -4,18 +4,22 @@ import { moveFocus } from '../parts/move-focus.ts';
 import { useLanguage } from '../words/words.tsx';
 import { type HeadGroup, toHeadGroups } from './head-groups.ts';
 import { HeadItem } from './head-item.tsx';
+import type { Excerpts } from './use-found-heads.ts';
 
 const drawnAtOnce = 100;
 
 interface HeadListProps {
   readonly heads: readonly Head[];
+  readonly excerpts: Excerpts;
+  /** What is searched for; '' for nothing. */
+  readonly query: string;
   readonly empty: string;
   /** Any moment of it, the same one until tomorrow. */
   readonly todayMs: number;
 }
 
 /** Conversations by day, each with what is going on in it; as many as were scrolled to. Drawn anew only if they change. */
-export const HeadList = memo(function HeadList({ heads, empty, todayMs }: HeadListProps) {
+export const HeadList = memo(function HeadList({ heads, excerpts, query, empty, todayMs }: HeadListProps) {
   const { language, words } = useLanguage();
   const [most, setMost] = useState(drawnAtOnce);
   const end = useRef<HTMLDivElement>(null);
@@ -44,7 +48,7 @@ export const HeadList = memo(function HeadList({ heads, empty, todayMs }: HeadLi
           <h2 className="overline">{nameOf(group)}</h2>
           <ul>
             {group.items.map((head) => (
-              <HeadItem key={head.id} head={head} />
+              <HeadItem key={head.id} {...{ head, query }} excerpt={excerpts.get(head.id)} />
             ))}
           </ul>
         </section>

@@ -2,7 +2,8 @@
 export type Place =
   /** `lost`: the user came for a conversation, or a view, that is not there. */
   | { readonly at: 'new'; readonly deployment?: string; readonly lost?: Lost }
-  | { readonly at: 'conversation'; readonly id: string }
+  /** `find`: words that are marked in it. */
+  | { readonly at: 'conversation'; readonly id: string; readonly find?: string }
   /** A conversation that is kept nowhere; `deployment` it is to begin with. */
   | { readonly at: 'temporary'; readonly deployment?: string }
   /** What somebody shared by a link. */
@@ -27,7 +28,7 @@ export function toPlace(hash: string): Place {
   const [at, ...rest] = path.split('/');
   const id = decoded(rest.join('/'));
   const fields = new URLSearchParams(query);
-  if (at === 'chat' && id !== '') return { at: 'conversation', id };
+  if (at === 'chat' && id !== '') return { at: 'conversation', id, ...given('find', fields.get('find')) };
   if (at === 'shared' && id !== '') return { at, token: id };
   if (at === 'consent' && id !== '') return { at, deployment: id, ...given('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
@@ -36,13 +37,17 @@ export function toPlace(hash: string): Place {
   if (at === 'background') return { at, ...given('id', id) };
   if (at === 'temporary') return { at, ...given('deployment', fields.get('with')) };
   if (at === 'usage' || at === 'operations') return { at };
-  // A link with a key is taken elsewhere, and leads to a new conversation.
+  return toNewPlace(path, fields);
+}
+
+/** A link with a key is taken elsewhere, and leads to a new conversation. */
+function toNewPlace(path: string, fields: URLSearchParams): Place {
   if (path !== '' && !path.startsWith('key=')) return { at: 'new', lost: 'view' };
   return { at: 'new', ...given('deployment', fields.get('with')), ...(fields.has('lost') && { lost: 'conversation' }) };
 }
 
 export function toHash(place: Place): string {
-  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}`;
+  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}${toQuery('find', place.find)}`;
   if (place.at === 'shared') return `#/shared/${encodeURIComponent(place.token)}`;
   if (place.at === 'consents') return '#/consent';
   if (place.at === 'applications')
@@ -51,18 +56,17 @@ export function toHash(place: Place): string {
   if (place.at === 'background') return place.id === undefined ? '#/background' : `#/background/${encodeURIComponent(place.id)}`;
   if (place.at === 'usage' || place.at === 'operations') return `#/${place.at}`;
   if (place.at === 'new') return toNewHash(place);
-  if (place.at === 'temporary') return `#/temporary${toWith(place.deployment)}`;
-  const back = place.back === undefined ? '' : `?back=${encodeURIComponent(place.back)}`;
-  return `#/consent/${toPath(place.deployment)}${back}`;
+  if (place.at === 'temporary') return `#/temporary${toQuery('with', place.deployment)}`;
+  return `#/consent/${toPath(place.deployment)}${toQuery('back', place.back)}`;
+}
+
+function toQuery(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `?${name}=${encodeURIComponent(value)}`;
 }
 
 function toNewHash({ deployment, lost }: Extract<Place, { at: 'new' }>): string {
   if (lost !== undefined) return '#/?lost';
-  return `#/${toWith(deployment)}`;
-}
-
-function toWith(deployment: string | undefined): string {
-  return deployment === undefined ? '' : `?with=${encodeURIComponent(deployment)}`;
+  return `#/${toQuery('with', deployment)}`;
 }
 
 function toPath(id: string): string {

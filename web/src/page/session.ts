@@ -37,6 +37,8 @@ export interface Session {
 const hiddenFrameMs = 400;
 /** The page is shown with what the browser has if the service takes longer. */
 const longestStartMs = 1500;
+/** By then the page can be used. */
+const prepareAfterMs = 1000;
 
 /**
  * Learns who the user is and what is open to them. If the service cannot be reached, that is what it said last, as far as it said
@@ -97,7 +99,9 @@ async function nameIt(naming: Naming, conversationId: string): Promise<void> {
 async function followServer(service: Service, database: Database, library: Library): Promise<() => void> {
   const sync = new ServerSync({ chats: new Chats(service), database, onChange: (id) => void library.noteChange(id) });
   library.follow(sync);
-  await Promise.race([sync.start(), new Promise((resolve) => setTimeout(resolve, longestStartMs))]);
+  const started = sync.start();
+  void started.then(() => setTimeout(() => library.prepareSearch(), prepareAfterMs));
+  await Promise.race([started, new Promise((resolve) => setTimeout(resolve, longestStartMs))]);
   addEventListener('online', sync.hurry);
   document.addEventListener('visibilitychange', sync.hurry);
   return () => {

@@ -6,6 +6,7 @@ import { Segments } from '../parts/segments.tsx';
 import { useQuestion } from '../parts/use-question.tsx';
 import { ShareButton } from '../share/share-button.tsx';
 import { TransferItem } from '../transfer/transfer-item.tsx';
+import type { Words } from '../words/english.ts';
 import { type Language, languages, nameOf, useLanguage } from '../words/words.tsx';
 import { type Appearance, appearances } from './appearance.ts';
 import { usePage } from './page.tsx';
@@ -15,10 +16,17 @@ interface SettingsMenuProps {
   readonly setAppearance: (next: Appearance) => void;
 }
 
+const ofKey = 'key:';
+
+/** Who signed in: all keys of a project are one user (docs/wire.md, Callers). */
+function whoIs(user: string, words: Words): string {
+  return user.startsWith(ofKey) ? words.signedInWithKey(user.slice(ofKey.length)) : words.signedInAs(user);
+}
+
 /** How the page looks and speaks, and the way out. */
 export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const { words, language, speak } = useLanguage();
-  const { signOut, library, asking, go } = usePage();
+  const { signOut, library, asking, go, user } = usePage();
   const { ask, dialog } = useQuestion();
   const [isFailed, setIsFailed] = useState(false);
   const removeAll = async (): Promise<void> => {
@@ -65,6 +73,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
         {words.settings}
       </summary>
       <div className="settings-body">
+        <p className="soft small">{whoIs(user, words)}</p>
         <Segments
           name={words.appearance}
           value={appearance}

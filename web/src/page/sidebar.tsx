@@ -30,7 +30,7 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
   const [query, setQuery] = useState('');
   const [shelf, setShelf] = useState<Shelf>('all');
   const asked = query.trim();
-  const { heads: found, isSearching } = useFoundHeads(query);
+  const { heads: found, excerpts, isSearching } = useFoundHeads(query);
   const isSearch = asked !== '';
   const heads = useMemo(() => onShelf(found, shelf, isSearch), [found, shelf, isSearch]);
   const nothing = isSearching ? words.loading : words.nothingFound(asked);
@@ -108,7 +108,10 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
           />
         </div>
         <Shelves {...{ shelf }} choose={setShelf} />
-        <HeadList {...{ heads, empty: isSearch ? nothing : words.noConversations }} todayMs={new Date().setHours(0, 0, 0, 0)} />
+        <HeadList
+          {...{ heads, excerpts, query: asked, empty: isSearch ? nothing : words.noConversations }}
+          todayMs={new Date().setHours(0, 0, 0, 0)}
+        />
         {isStorageGone && <p className="trouble small">{words.storageFailed}</p>}
         <div className="sidebar-foot">
           <PageLink to="applications" icon="build" name={words.applicationsPage} />

@@ -3,6 +3,9 @@ import { AwayNote } from '../offline/away-note.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
+import type { SignInTrouble } from '../sign-in/sign-in-fault.ts';
+import { useSignInWords } from '../sign-in/sign-in-words.ts';
+import { tellTrouble } from '../sign-in/tell-trouble.ts';
 import { useWays } from '../sign-in/use-ways.ts';
 import { useWords } from '../words/words.tsx';
 import { readBrand } from './brand.ts';
@@ -10,7 +13,8 @@ import { toPlace } from './place.ts';
 
 /** Why nobody was let in. */
 export interface Trouble {
-  readonly text: string;
+  /** What is said of it, or what came of a sign-in with an identity provider. */
+  readonly said: string | SignInTrouble;
   /** It is the key that is not taken. */
   readonly isOfKey?: boolean;
 }
@@ -28,7 +32,7 @@ interface SignInProps {
 
 /** The ways in: the identity providers that are configured, and a key. */
 export function SignIn({ isTrying, trouble, onTrouble, onKey, left, readKept }: SignInProps) {
-  const words = useWords();
+  const own = useSignInWords();
   const [{ name }] = useState(readBrand);
   const { ways, isAway } = useWays();
   const hasProviders = ways !== undefined && ways.length > 0;
@@ -36,14 +40,14 @@ export function SignIn({ isTrying, trouble, onTrouble, onKey, left, readKept }: 
     <main className="sign-in" aria-busy={ways === undefined}>
       <div className="sign-in-card">
         <Mark size={44} />
-        <h1>{name ?? words.signInTitle}</h1>
+        <h1>{name ?? own.signInTitle}</h1>
         <Notice />
-        {toPlace(location.hash).at === 'shared' && <p>{words.sharedWaits}</p>}
+        {toPlace(location.hash).at === 'shared' && <p>{own.sharedWaits}</p>}
         {left !== undefined && (
           <div className="farewell" role="status">
-            <p className="soft">{words.signedOutHere(left.name)}</p>
+            <p className="soft">{own.signedOutHere(left.name)}</p>
             <button type="button" className="button" onClick={() => location.assign(left.address)}>
-              {words.signOutThere(left.name)}
+              {own.signOutThere(left.name)}
             </button>
           </div>
         )}
@@ -57,9 +61,11 @@ export function SignIn({ isTrying, trouble, onTrouble, onKey, left, readKept }: 
 }
 
 function Alert({ trouble }: { readonly trouble: Trouble | undefined }) {
+  const own = useSignInWords();
+  const said = trouble?.said;
   return (
     <p className="trouble" role="alert">
-      {trouble?.text}
+      {typeof said === 'object' ? tellTrouble(said, own) : said}
     </p>
   );
 }
@@ -70,6 +76,7 @@ interface KeyFormProps extends Pick<SignInProps, 'isTrying' | 'onKey' | 'trouble
 
 function KeyForm({ isTrying, onKey, trouble, isPrimary }: KeyFormProps) {
   const words = useWords();
+  const own = useSignInWords();
   const [field, hint] = [useId(), useId()];
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -79,7 +86,7 @@ function KeyForm({ isTrying, onKey, trouble, isPrimary }: KeyFormProps) {
   return (
     <form className="key-form" onSubmit={submit}>
       <p id={hint} className="soft">
-        {words.signInHint}
+        {own.signInHint}
       </p>
       <label htmlFor={field}>{words.key}</label>
       <input
@@ -89,7 +96,7 @@ function KeyForm({ isTrying, onKey, trouble, isPrimary }: KeyFormProps) {
       />
       <Alert trouble={trouble?.isOfKey ? trouble : undefined} />
       <button type="submit" className={isPrimary ? 'button primary' : 'button'} disabled={isTrying}>
-        {isTrying ? words.signingIn : words.signIn}
+        {isTrying ? own.signingIn : words.signIn}
       </button>
     </form>
   );

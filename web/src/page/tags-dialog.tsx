@@ -1,9 +1,9 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { Head } from '../conversation/database.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
-import { useWords } from '../words/words.tsx';
 import { useHeads } from './page.tsx';
 import { tagsOf } from './shelf.ts';
+import { useTagsWords } from './tags-words.ts';
 import { useArranging } from './use-arranging.ts';
 import '../parts/question-dialog.css';
 
@@ -17,7 +17,7 @@ interface TagsDialogProps {
 
 /** Which tags a conversation has: those that are there to tick, and a new one. */
 export function TagsDialog({ head, title, close }: TagsDialogProps) {
-  const words = useWords();
+  const own = useTagsWords();
   const arrange = useArranging(head);
   const { dialog, leave } = useShownDialog(close);
   const [added, setAdded] = useState('');
@@ -36,7 +36,7 @@ export function TagsDialog({ head, title, close }: TagsDialogProps) {
   const isFull = tags.length >= mostTags;
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': name, closedby: 'any' }}>
-      <p id={name}>{words.tagsOfConversation(title)}</p>
+      <p id={name}>{own.tagsOfConversation(title)}</p>
       <div className="tag-choices">
         {known.map((tag) => (
           <label key={tag} className="tag-choice">
@@ -50,17 +50,17 @@ export function TagsDialog({ head, title, close }: TagsDialogProps) {
       </div>
       <form onSubmit={add}>
         <label className="heard-only" htmlFor={field}>
-          {words.newTag}
+          {own.newTag}
         </label>
         <input
-          {...{ id: field, value: added, maxLength: 60, placeholder: words.newTag, disabled: isFull, autoComplete: 'off' }}
+          {...{ id: field, value: added, maxLength: 60, placeholder: own.newTag, disabled: isFull, autoComplete: 'off' }}
           onChange={({ target }) => setAdded(target.value)}
         />
-        <button {...{ type: 'submit', className: 'button', disabled: added.trim() === '' || isFull }}>{words.addTag}</button>
+        <button {...{ type: 'submit', className: 'button', disabled: added.trim() === '' || isFull }}>{own.addTag}</button>
       </form>
       <div className="row end">
         <button type="button" className="button primary" onClick={leave}>
-          {words.done}
+          {own.done}
         </button>
       </div>
     </dialog>

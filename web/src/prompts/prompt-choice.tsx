@@ -2,9 +2,9 @@ import { type RefObject, useEffect, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
 import { usePage } from '../page/page.tsx';
 import { type ChoiceKeys, ChoiceList } from '../parts/choice-list.tsx';
-import { useWords } from '../words/words.tsx';
 import { listPrompts, readPrompt } from './prompts.ts';
 import { PromptsDialog } from './prompts-dialog.tsx';
+import { usePromptsWords } from './prompts-words.ts';
 import './prompts.css';
 
 interface PromptChoiceProps {
@@ -20,7 +20,7 @@ const mostShown = 8;
 
 /** The user's prompts that fit what is written behind a slash, and the way to all of them. */
 export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
-  const words = useWords();
+  const own = usePromptsWords();
   const { service } = usePage();
   const { names, load } = useNames();
   const [isManaging, setIsManaging] = useState(false);
@@ -37,8 +37,8 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
       {isOpen && !isManaging && (
         <ChoiceList
           {...{ keys, pick, close }}
-          label={words.prompts}
-          items={[...found.map((name) => ({ id: `prompt ${name}`, name })), { id: '', name: words.managePrompts }]}
+          label={own.prompts}
+          items={[...found.map((name) => ({ id: `prompt ${name}`, name })), { id: '', name: own.managePrompts }]}
           isLastOther
         />
       )}

@@ -6,6 +6,7 @@ import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
 import { deletePrompt, longestName, readPrompt, savePrompt } from './prompts.ts';
+import { usePromptsWords } from './prompts-words.ts';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 
@@ -18,6 +19,7 @@ interface PromptsDialogProps {
 /** All of the user's prompts: to add, to change and to delete. */
 export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
   const words = useWords();
+  const own = usePromptsWords();
   const { service } = usePage();
   const { dialog, leave } = useShownDialog(close);
   const [id, nameId, textId] = [useId(), useId(), useId()];
@@ -37,8 +39,8 @@ export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog prompts-dialog', 'aria-labelledby': id, closedby: 'any' }}>
       {/* The message is a form of its own, in whose place nothing may be sent from here. */}
-      <h2 id={id}>{words.prompts}</h2>
-      <p className="soft small">{words.promptsHint}</p>
+      <h2 id={id}>{own.prompts}</h2>
+      <p className="soft small">{own.promptsHint}</p>
       <ul>
         {names.map((name) => (
           <li key={name} className="kept-prompt">
@@ -58,14 +60,14 @@ export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
       </ul>
       <form className="form" onSubmit={keep}>
         <div className="field">
-          <label htmlFor={nameId}>{words.promptName}</label>
+          <label htmlFor={nameId}>{own.promptName}</label>
           <input
             {...{ id: nameId, type: 'text', value: draft.name, maxLength: longestName, required: true }}
             onChange={({ target }) => setDraft({ ...draft, name: target.value })}
           />
         </div>
         <div className="field">
-          <label htmlFor={textId}>{words.promptText}</label>
+          <label htmlFor={textId}>{own.promptText}</label>
           <textarea
             {...{ id: textId, rows: 4, value: draft.content, required: true }}
             onChange={({ target }) => setDraft({ ...draft, content: target.value })}

@@ -12,6 +12,8 @@ export interface ChatHead {
   readonly tags?: readonly string[];
   readonly deployment?: string;
   readonly updatedAtMs?: number;
+  /** Of one that was found: a line around the words. */
+  readonly excerpt?: string;
 }
 
 /** A page of a list. */

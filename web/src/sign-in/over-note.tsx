@@ -1,18 +1,19 @@
 import { useState } from 'react';
 import type { VisitorsProvider } from '../page/visitor.ts';
 import { Icon } from '../parts/icon.tsx';
-import { useWords } from '../words/words.tsx';
-import { SignInFault, tellTrouble } from './sign-in-fault.ts';
+import { type Language, useLanguage } from '../words/words.tsx';
+import { SignInFault, type SignInTrouble } from './sign-in-fault.ts';
 
 /** Says that the sign-in has ended and leads to a new one, from which one comes back to the same place. */
 export function OverNote({ provider }: { readonly provider: VisitorsProvider }) {
-  const words = useWords();
+  const { words, language } = useLanguage();
   const [trouble, setTrouble] = useState('');
   const again = async (): Promise<void> => {
     try {
       location.assign(await provider.signInAddress());
     } catch (thrown) {
-      setTrouble(thrown instanceof SignInFault ? tellTrouble(thrown.trouble, words) : words.unreachable);
+      const told = thrown instanceof SignInFault ? await tell(thrown.trouble, language).catch(() => '') : '';
+      setTrouble(told || words.unreachable);
     }
   };
   return (
@@ -24,4 +25,9 @@ export function OverNote({ provider }: { readonly provider: VisitorsProvider }) 
       </button>
     </div>
   );
+}
+
+async function tell(trouble: SignInTrouble, language: Language): Promise<string> {
+  const [{ tellTrouble }, { signInWords }] = await Promise.all([import('./tell-trouble.ts'), import('./sign-in-words.ts')]);
+  return tellTrouble(trouble, signInWords[language]);
 }

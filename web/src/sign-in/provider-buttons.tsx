@@ -1,35 +1,37 @@
 import type { SignInWay } from '#contract/sign-in-way.ts';
 import { useWords } from '../words/words.tsx';
-import { SignInFault, tellTrouble } from './sign-in-fault.ts';
+import { SignInFault, type SignInTrouble } from './sign-in-fault.ts';
+import { useSignInWords } from './sign-in-words.ts';
 import { readWays } from './ways.ts';
 import './sign-in.css';
 
 interface ProviderButtonsProps {
   readonly ways: readonly SignInWay[];
-  readonly onTrouble: (trouble: { readonly text: string } | undefined) => void;
+  readonly onTrouble: (trouble: { readonly said: string | SignInTrouble } | undefined) => void;
 }
 
 /** A button for each identity provider. It leads away from the page. */
 export function ProviderButtons({ ways, onTrouble }: ProviderButtonsProps) {
   const words = useWords();
+  const own = useSignInWords();
   const leave = async (way: SignInWay): Promise<void> => {
     onTrouble(undefined);
     try {
       const { beginSignIn } = await import('./authorization-code.ts');
       location.assign(await beginSignIn(way.endpoints === null ? await readAnew(way) : way));
     } catch (thrown) {
-      onTrouble({ text: thrown instanceof SignInFault ? tellTrouble(thrown.trouble, words) : words.unreachable });
+      onTrouble({ said: thrown instanceof SignInFault ? thrown.trouble : words.unreachable });
     }
   };
   return (
     <div className="providers">
       {ways.map((way) => (
         <button key={way.name} type="button" className="button primary" onClick={() => void leave(way)}>
-          {words.signInWith(way.displayName)}
+          {own.signInWith(way.displayName)}
         </button>
       ))}
       <p className="divider soft small">
-        <span>{words.orWithKey}</span>
+        <span>{own.orWithKey}</span>
       </p>
     </div>
   );

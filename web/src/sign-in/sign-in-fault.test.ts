@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { english } from '../words/english.ts';
-import { german } from '../words/german.ts';
-import { type SignInTrouble, tellTrouble } from './sign-in-fault.ts';
+import { signInEnglish as english } from './sign-in-english.ts';
+import type { SignInTrouble } from './sign-in-fault.ts';
+import { signInGerman as german } from './sign-in-german.ts';
+import { tellTrouble } from './tell-trouble.ts';
 
 const refused = (code: string, detail = ''): SignInTrouble => ({ kind: 'refused', name: 'Corp', code, detail });
 

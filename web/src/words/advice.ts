@@ -21,6 +21,9 @@ export function adviceFor(fault: Fault, advising: Advising): string {
   if (when !== undefined) return words.adviceWait(when);
   if (status === 0) return words.adviceConnection;
   if (status === 401) return words.adviceSignIn;
+  if (code === 'route_not_found' || code === 'method_not_allowed') return words.adviceOff;
+  // Of what is not there another one is no help, unless it was to answer.
+  if (/_not_found$/.test(code) && !/^(?:deployment|model)_/.test(code)) return '';
   if (status === 403 || status === 404) return words.adviceAccess;
   if (status === 400 || status === 413 || status === 415) return words.adviceRequest;
   return words.adviceRetry;

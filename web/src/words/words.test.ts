@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formsEnglish } from '../forms/forms-english.ts';
 import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
@@ -110,12 +111,12 @@ describe('One is told from many', () => {
     const counted = [
       english.tokens('1'),
       english.moreRows('1'),
-      english.longEnough(1),
-      english.shortEnough(1),
+      formsEnglish.longEnough(1),
+      formsEnglish.shortEnough(1),
       english.answerDone(1),
     ];
     expect(counted.filter((said) => /\b(1|one) (more )?\w+s\b/.test(said))).toEqual([]);
-    expect([english.tokens('2'), english.shortEnough(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
+    expect([english.tokens('2'), formsEnglish.shortEnough(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
   });
 
   it('in the other languages, as each of them does', () => {

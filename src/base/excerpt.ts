@@ -1,0 +1,41 @@
+const usualChars = 160;
+const charsBefore = 40;
+/** Marks of Markdown that say nothing in a line by itself. */
+const markup = /(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)|`+|^#+ /gm;
+
+/**
+ * A line of a text around a place where words stand, as many different ones as can be; undefined where none of them stands in
+ * it. `words` are in lower case.
+ */
+export function excerptOf(text: string, words: readonly string[], chars = usualChars): string | undefined {
+  const plain = text.replace(markup, '');
+  const lower = plain.toLowerCase();
+  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
+  const [first] = places.toSorted(
+    (one, other) => countWithin(places, other, chars) - countWithin(places, one, chars) || one - other,
+  );
+  if (first === undefined) return undefined;
+  const from = beginOfWord(plain, Math.max(0, first - charsBefore), first);
+  const to = Math.min(plain.length, from + chars);
+  const line = plain.slice(from, to).replace(/\s+/g, ' ').trim();
+  return `${from > 0 ? '…' : ''}${line}${to < plain.length ? '…' : ''}`;
+}
+
+function countWithin(places: readonly number[], from: number, chars: number): number {
+  return places.filter((place) => place >= from && place < from + chars - charsBefore).length;
+}
+
+/** Where the first word between two places begins. */
+function beginOfWord(text: string, from: number, to: number): number {
+  if (from === 0) return 0;
+  const gap = text.slice(from, to).search(/\s/);
+  return gap < 0 ? to : from + gap + 1;
+}
+
+/** The same of the first of several texts that has as many of the words as any. */
+export function excerptOfTexts(texts: readonly string[], words: readonly string[]): string | undefined {
+  const lower = texts.map((text) => text.toLowerCase());
+  const counts = lower.map((text) => words.filter((word) => text.includes(word)).length);
+  const best = texts[counts.indexOf(Math.max(...counts))];
+  return best === undefined ? undefined : excerptOf(best, words);
+}

@@ -1,0 +1,103 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { startPageHouse } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let house: ChatsHouse;
+
+const filler = 'Some words of an answer that goes on for a while. '.repeat(20);
+const turns = Array.from({ length: 40 }, (_, at) => ({
+  ...{ id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at + 1 },
+  ...(at % 2 === 0
+    ? { kind: 'question', text: `Question ${at}` }
+    : {
+        kind: 'reply',
+        text: at === 9 ? `${filler}\n\nA *Needle* in a haystack, a needle.` : filler,
+      }),
+}));
+const other = { kind: 'reply', id: 'other', parent: 't0', atMs: 1, text: 'Only here: thimble.' };
+
+beforeAll(async () => {
+  house = await startChatsHouse();
+  const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
+  const body = { title: 'Straw', deployment: 'demo', updatedAtMs: Date.now(), turns: [...turns, other] };
+  await house.service.ask({ method: 'POST', path: '/v1/chats/straw', headers, body });
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const marked = (page: Page, name = 'found') =>
+  page.evaluate(`[...(CSS.highlights.get('${name}') ?? [])].map(String)`) as Promise<readonly string[]>;
+
+/** Whether the place that was gone to can be seen. */
+const isInSight = `(() => {
+  const [range] = CSS.highlights.get('found-here') ?? [];
+  const view = document.querySelector('.thread').getBoundingClientRect();
+  const place = range?.getBoundingClientRect();
+  return place !== undefined && place.height > 0 && place.top >= view.top && place.bottom <= view.bottom;
+})()`;
+
+describe('a search', () => {
+  it.each(looks)(
+    'shows a line around the words, and by keyboard opens the conversation at that place: %s',
+    async (look, options) => {
+      const { page, troubles } = await house.openAt(`/#key=${callerKey}`, options);
+      await page.locator('#message').waitFor();
+      if (look === 'phone') await page.getByRole('button', { name: 'Show conversations' }).click();
+      await page.getByRole('searchbox').fill('needle');
+      const hit = page.locator('.head', { hasText: 'Straw' });
+      await hit.locator('.excerpt mark').first().waitFor();
+      expect(await hit.locator('.excerpt').textContent()).toMatch(/^….*A Needle in a haystack, a needle\.$/);
+      expect(await hit.locator('mark').allTextContents()).toEqual(['Needle', 'needle']);
+      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+
+      await page.getByRole('searchbox').press('ArrowDown');
+      await page.keyboard.press('Enter');
+      const bar = page.getByRole('search', { name: 'Found in this conversation' });
+      await bar.getByText('1 of 2').waitFor({ timeout: 10_000 });
+      await expect.poll(() => marked(page)).toEqual(['Needle', 'needle']);
+      await expect.poll(() => page.evaluate(isInSight)).toBe(true);
+      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      await bar.getByRole('button', { name: 'The next place' }).click();
+      await bar.getByText('2 of 2').waitFor();
+      expect(await marked(page, 'found-here')).toEqual(['needle']);
+      await bar.getByRole('button', { name: 'Mark the words no more' }).click();
+      await bar.waitFor({ state: 'detached' });
+      expect([await marked(page), page.url().includes('find')]).toEqual([[], false]);
+      expect(troubles).toEqual({ outside: [], faults: [] });
+    },
+  );
+
+  it('shows the version of an answer that the words stand in', async () => {
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await page.getByRole('searchbox').fill('thimble');
+    await page.locator('.head', { hasText: 'Only here: thimble.' }).getByRole('link').click();
+    await page.locator('.reply', { hasText: 'Only here: thimble.' }).waitFor();
+    await expect.poll(() => marked(page)).toEqual(['thimble']);
+  });
+
+  it('says so where the words stand in the title alone', async () => {
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await page.getByRole('searchbox').fill('straw');
+    await page.locator('.head', { hasText: 'Straw' }).getByRole('link').click();
+    await page.getByText('in its title alone').waitFor();
+    expect(await page.locator('.excerpt').count()).toBe(0);
+  });
+
+  it('does the same with what is kept in the browser alone', async () => {
+    await using own = await startPageHouse({}, house.browser);
+    const { page, say, answer } = await own.open('demo');
+    await say('Tell me about a Needle');
+    await answer();
+    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByRole('searchbox').fill('need');
+    const hit = page.locator('.head', { hasText: 'Tell me about a Needle' });
+    await hit.locator('mark').first().waitFor();
+    expect(await hit.locator('.excerpt').textContent()).toBe('Tell me about a Needle');
+    await hit.getByRole('link').click();
+    await page.getByRole('search', { name: 'Found in this conversation' }).waitFor();
+    await expect.poll(() => marked(page)).toContain('Need');
+  });
+});

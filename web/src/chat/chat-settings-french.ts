@@ -1,0 +1,16 @@
+import type { ChatSettingsWords } from './chat-settings-english.ts';
+
+export const chatSettingsFrench: ChatSettingsWords = {
+  chatInstructions: 'Instructions',
+  chatInstructionsHint: 'Comment répondre, ce qu’il faut savoir, ce qu’il faut omettre',
+  chatTemperature: 'Température',
+  chatTemperatureHint: 'Basse pour la précision, haute pour la variété. Les applications peuvent avoir la leur.',
+  chatLength: 'Longueur maximale de la réponse, en tokens',
+  chatTools: 'Outils',
+  chatToolsHint: 'Le modèle peut s’en servir pour répondre.',
+  asDeployment: 'celle du modèle',
+  setNothing: 'Tout réinitialiser',
+  apply: 'Appliquer',
+  presets: 'Préréglages',
+  presetName: 'Enregistrer ces réglages sous un nom',
+};

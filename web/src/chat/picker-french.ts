@@ -1,0 +1,20 @@
+import type { PickerWords } from './picker-english.ts';
+
+export const pickerFrench: PickerWords = {
+  searchDeployments: 'Rechercher un modèle ou une application',
+  needsConsent: 'D’autres demandent avant de l’utiliser',
+  deploymentKind: 'Afficher',
+  kindAll: 'Tous',
+  kindModels: 'Modèles',
+  kindApplications: 'Applications',
+  kindFiles: 'Acceptent des fichiers',
+  kindTools: 'Utilisent des outils',
+  favourites: 'Favoris',
+  usedLast: 'Utilisés récemment',
+  ofTheService: 'De ce service',
+  favour: (name) => `Ajouter ${name} aux favoris`,
+  unfavour: (name) => `Retirer ${name} des favoris`,
+  pricePerMillion: (prompt, completion) => `${prompt} en entrée, ${completion} en sortie par million de tokens`,
+  readsTokens: (tokens) => `lit jusqu’à ${tokens} tokens`,
+  versionsOf: (name) => `Versions de ${name}`,
+};

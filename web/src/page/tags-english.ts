@@ -1,0 +1,8 @@
+export const tagsEnglish = {
+  tagsOfConversation: (title: string) => `Tags of “${title}”`,
+  newTag: 'New tag',
+  addTag: 'Add',
+  done: 'Done',
+};
+
+export type TagsWords = typeof tagsEnglish;

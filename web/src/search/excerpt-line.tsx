@@ -1,0 +1,31 @@
+import { wordsOf } from '../conversation/head-words.ts';
+import { toWordPattern } from './word-pattern.ts';
+import './excerpt-line.css';
+
+interface ExcerptLineProps {
+  readonly text: string;
+  /** What was searched for. */
+  readonly query: string;
+}
+
+/** What was said where a search has found something, with the words marked. */
+export function ExcerptLine({ text, query }: ExcerptLineProps) {
+  const pattern = toWordPattern(wordsOf(query));
+  const found = pattern === undefined ? [] : [...text.matchAll(pattern)];
+  const parts = found.map(({ index, 0: word }, at) => {
+    const before = found[at - 1];
+    return { index, word, gap: text.slice(before === undefined ? 0 : before.index + before[0].length, index) };
+  });
+  const last = found.at(-1);
+  return (
+    <span className="excerpt">
+      {parts.map(({ index, word, gap }) => (
+        <span key={index}>
+          {gap}
+          <mark>{word}</mark>
+        </span>
+      ))}
+      {text.slice(last === undefined ? 0 : last.index + last[0].length)}
+    </span>
+  );
+}

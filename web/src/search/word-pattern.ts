@@ -1,0 +1,6 @@
+/** Finds words in texts, whatever their case, the longest first; undefined for none. */
+export function toWordPattern(words: readonly string[]): RegExp | undefined {
+  const longestFirst = words.toSorted((one, other) => other.length - one.length);
+  const known = longestFirst.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  return known.length === 0 ? undefined : new RegExp(known.join('|'), 'giu');
+}

@@ -1,0 +1,21 @@
+import type { SignInWords } from './sign-in-english.ts';
+
+export const signInSpanish: SignInWords = {
+  signInTitle: 'Te damos la bienvenida',
+  sharedWaits: 'Alguien ha compartido una conversación contigo. Inicia sesión para leerla.',
+  signInHint: 'Introduce la clave que te dieron. Se queda en esta pestaña y se olvida cuando la cierras.',
+  signingIn: 'Iniciando sesión…',
+  signInWith: (name) => `Iniciar sesión con ${name}`,
+  orWithKey: 'o con una clave',
+  signedOutHere: (name) => `Aquí has cerrado la sesión. Puede que ${name} aún te reconozca en este navegador.`,
+  signOutThere: (name) => `Cerrar también la sesión de ${name}`,
+  signInStale: 'Este inicio de sesión no empezó en esta pestaña o tardó demasiado. Empieza de nuevo.',
+  signInForeign: (name) => `La respuesta recibida no procede de ${name}. No se ha utilizado.`,
+  signInDeclined: (name) => `El inicio de sesión se canceló o se rechazó en ${name}.`,
+  signInRefused: (name, why) => `${name} rechazó el inicio de sesión: ${why}`,
+  signInUnavailable: (name) => `No se puede contactar con ${name} en este momento. Inténtalo de nuevo en un instante.`,
+  signInUnreachable: (name) =>
+    `${name} no responde a esta página. Si sigue así, avisa a quienes gestionan este servicio: ${name} debe aceptar solicitudes desde esta dirección.`,
+  signInUnusable: (name) => `${name} no devolvió nada que se pueda usar. Avisa a quienes gestionan este servicio.`,
+  signInNeedsHttps: (name) => `El inicio de sesión con ${name} solo funciona por https. Abre esta página en su dirección https.`,
+};
