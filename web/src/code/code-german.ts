@@ -15,18 +15,18 @@ export const codeGerman: CodeWords = {
   setKey: 'Der Schlüssel kommt aus der Umgebung:',
   inFile: (file) => `In ${file}.`,
   keyBelow:
-    'Mach dir unten einen eigenen. Er steht für dich: Was ein Programm damit fragt, zählt für dich, und er öffnet nicht mehr, als du darfst.',
+    'Erstelle dir unten einen eigenen. Er steht für dich: Was ein Programm damit fragt, zählt für dich, und er öffnet nicht mehr, als du darfst.',
   own: 'Dein eigener Schlüssel',
-  keyName: 'Name, wenn du magst',
+  keyName: 'Name, falls du magst',
   worksFor: 'Er gilt für',
   days: (count) => (count === 1 ? 'einen Tag' : count === 365 ? 'ein Jahr' : `${count} Tage`),
-  makeKey: 'Schlüssel machen',
+  makeKey: 'Schlüssel erstellen',
   madeKey: 'Dein neuer Schlüssel',
-  once: 'Kopiere ihn jetzt: Er wird nur hier gezeigt. In den Zeilen unten steht er schon.',
+  once: 'Kopiere ihn jetzt: Er wird nur hier angezeigt. In den Zeilen unten steht er schon.',
   full: (count) =>
     count === 1
-      ? 'Du darfst einen Schlüssel haben, und den hast du. Lösche ihn, um einen neuen zu machen.'
-      : `Du hast ${count} Schlüssel, mehr dürfen es nicht sein. Lösche einen, um einen neuen zu machen.`,
+      ? 'Du darfst einen Schlüssel haben, und den hast du. Lösche ihn, um einen neuen zu erstellen.'
+      : `Du hast ${count} Schlüssel, mehr dürfen es nicht sein. Lösche einen, um einen neuen zu erstellen.`,
   lastUsed: (when) => `zuletzt verwendet ${when}`,
   neverUsed: 'noch nicht verwendet',
   until: (date) => `bis ${date}`,
