@@ -54,6 +54,7 @@ describe('by keyboard alone', () => {
     const { page, answer } = await house.open('assistant');
     await page.locator('.picker').focus();
     await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.type('demo');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');

@@ -31,6 +31,19 @@ it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard al
     await page.setViewportSize(size);
     expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
   }
+  const downloading = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Save all as a file' }).click();
+  const file = await (await downloading).path();
+  await dialog.getByRole('button', { name: 'Delete “Count”' }).click();
+  await dialog.getByRole('button', { name: 'Count', exact: true }).waitFor({ state: 'detached' });
+  await dialog.locator('input[type=file]').setInputFiles(file);
+  await dialog.getByText('One prompt was added.').waitFor();
+  await dialog.getByRole('button', { name: 'Count', exact: true }).waitFor();
+  const others = JSON.stringify([{ command: '/count', title: 'Count', content: 'Count to 9' }]);
+  await dialog
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'o.json', mimeType: 'application/json', buffer: Buffer.from(others) });
+  await dialog.getByRole('button', { name: 'Count (2)', exact: true }).waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 

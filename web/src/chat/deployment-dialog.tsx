@@ -2,7 +2,13 @@ import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import type { DeploymentChoiceProps } from './deployment-choice.tsx';
 
-const DeploymentChoice = lazyView(() => import('./deployment-choice.tsx').then(({ DeploymentChoice: view }) => view));
+const load = () => import('./deployment-choice.tsx');
+const DeploymentChoice = lazyView(() => load().then(({ DeploymentChoice: view }) => view));
+
+/** Called when somebody is about to choose: what is typed right behind the click is meant for the dialog. */
+export function loadChoice(): void {
+  load().catch(() => undefined);
+}
 
 /** Chooses among all that the user may talk to. */
 export function DeploymentDialog(props: DeploymentChoiceProps) {

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
-import { DeploymentDialog } from './deployment-dialog.tsx';
+import { DeploymentDialog, loadChoice } from './deployment-dialog.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
 import { focusMessage } from './focus-message.ts';
 import './picker.css';
@@ -27,6 +27,8 @@ export function DeploymentPicker({ deployments, chosen, missing, choose }: Deplo
     <>
       <button
         {...{ type: 'button', className: 'picker', 'aria-haspopup': 'dialog', disabled: deployments.length === 0 }}
+        onFocus={loadChoice}
+        onPointerEnter={loadChoice}
         onClick={() => setIsOpen(true)}
       >
         {chosen !== undefined && <DeploymentIcon deployment={chosen} />}

@@ -5,6 +5,7 @@ import { Trouble } from '../parts/trouble.tsx';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
+import { PromptTransfer, savePrompts } from './prompt-transfer.tsx';
 import { deletePrompt, longestName, readPrompt, savePrompt } from './prompts.ts';
 import { usePromptsWords } from './prompts-words.ts';
 import '../forms/forms.css';
@@ -50,6 +51,14 @@ export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
             <button
               type="button"
               className="icon-button"
+              {...{ 'aria-label': own.saveOne(name), title: own.saveOne(name) }}
+              onClick={() => attempt(savePrompts(service, [name], name))}
+            >
+              <Icon name="save" />
+            </button>
+            <button
+              type="button"
+              className="icon-button"
               {...{ 'aria-label': words.deleteConversation(name), title: words.deleteConversation(name) }}
               onClick={() => attempt(deletePrompt(service, 'said', name))}
             >
@@ -58,6 +67,7 @@ export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
           </li>
         ))}
       </ul>
+      <PromptTransfer {...{ names, attempt }} />
       <form className="form" onSubmit={keep}>
         <div className="field">
           <label htmlFor={nameId}>{own.promptName}</label>

@@ -5,6 +5,11 @@ export const promptsEnglish = {
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Add and change prompts…',
+  bringIn: 'Bring in from a file…',
+  saveAll: 'Save all as a file',
+  saveOne: (name: string) => `Save “${name}” as a file`,
+  broughtIn: (count: number) => (count === 1 ? 'One prompt was added.' : `${count} prompts were added.`),
+  noPromptsIn: (file: string) => `${file} has no prompts that can be read.`,
 };
 
 export type PromptsWords = typeof promptsEnglish;

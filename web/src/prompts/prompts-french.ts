@@ -1,4 +1,7 @@
+import { pluralIn } from '../words/plural.ts';
 import type { PromptsWords } from './prompts-english.ts';
+
+const plural = pluralIn('fr');
 
 export const promptsFrench: PromptsWords = {
   prompts: 'Vos prompts',
@@ -7,4 +10,9 @@ export const promptsFrench: PromptsWords = {
   promptName: 'Nom',
   promptText: 'Texte',
   managePrompts: 'Ajouter et modifier des prompts…',
+  bringIn: 'Importer un fichier…',
+  saveAll: 'Tout enregistrer dans un fichier',
+  saveOne: (name) => `Enregistrer « ${name} » dans un fichier`,
+  broughtIn: (count) => `${count} ${plural(count, 'prompt ajouté', 'prompts ajoutés')}.`,
+  noPromptsIn: (file) => `${file} ne contient aucun prompt lisible.`,
 };

@@ -7,4 +7,9 @@ export const promptsGerman: PromptsWords = {
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Prompts anlegen und ändern …',
+  bringIn: 'Aus einer Datei holen …',
+  saveAll: 'Alle als Datei speichern',
+  saveOne: (name) => `„${name}“ als Datei speichern`,
+  broughtIn: (count) => (count === 1 ? 'Ein Prompt ist dazugekommen.' : `${count} Prompts sind dazugekommen.`),
+  noPromptsIn: (file) => `${file} enthält keine lesbaren Prompts.`,
 };

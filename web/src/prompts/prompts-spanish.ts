@@ -1,4 +1,7 @@
+import { pluralIn } from '../words/plural.ts';
 import type { PromptsWords } from './prompts-english.ts';
+
+const plural = pluralIn('es');
 
 export const promptsSpanish: PromptsWords = {
   prompts: 'Tus prompts',
@@ -7,4 +10,9 @@ export const promptsSpanish: PromptsWords = {
   promptName: 'Nombre',
   promptText: 'Texto',
   managePrompts: 'Añadir y editar prompts…',
+  bringIn: 'Importar de un archivo…',
+  saveAll: 'Guardar todos en un archivo',
+  saveOne: (name) => `Guardar «${name}» en un archivo`,
+  broughtIn: (count) => `${count} ${plural(count, 'prompt añadido', 'prompts añadidos')}.`,
+  noPromptsIn: (file) => `${file} no contiene prompts legibles.`,
 };

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { freeName, readPromptFile, toPromptFile } from './prompt-file.ts';
+
+const prompts = [{ name: 'Greeting', content: 'Hello {{name}}' }];
+
+it('a file of this page brings back what was written', async () => {
+  expect(readPromptFile(await toPromptFile(prompts).text())).toEqual(prompts);
+});
+
+it.each([
+  ['Open WebUI', [{ command: '/greeting', title: 'Greeting', content: 'Hello {{name}}', user: {} }]],
+  ['Open WebUI, newer', [{ command: 'greeting', name: 'Greeting', content: 'Hello {{name}}', is_active: true }]],
+  ['LibreChat', { promptGroups: [{ name: 'Greeting', productionPrompt: { prompt: 'Hello {{name}}', type: 'text' } }] }],
+  ['DIAL', { version: 4, prompts: [{ id: 'x', folderId: 'y', name: 'Greeting', content: 'Hello {{name}}' }], folders: [] }],
+])('one of %s is read', (_name, file) => {
+  expect(readPromptFile(JSON.stringify(file))).toEqual(prompts);
+});
+
+it.each(['', 'text', '{}', '[]', '[5]', '[{"name":"x"}]', '{"prompts":{}}'])('what has none is refused: %s', (text) => {
+  expect(readPromptFile(text)).toBeUndefined();
+});
+
+it('a name that is taken gets a number, and stays short', () => {
+  expect(freeName('a', new Set(['a', 'a (2)']))).toBe('a (3)');
+  expect(freeName('x'.repeat(60), new Set(['x'.repeat(60)]))).toHaveLength(60);
+});

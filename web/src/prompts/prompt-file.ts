@@ -1,0 +1,49 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { longestName } from './prompts.ts';
+
+/** A prompt as a file has it. */
+export interface FiledPrompt {
+  readonly name: string;
+  readonly content: string;
+}
+
+const format = 'parley-prompts';
+const mostPrompts = 500;
+export const mostPromptFileBytes = 16 * 1024 ** 2;
+
+/** A file that another user brings in. */
+export function toPromptFile(prompts: readonly FiledPrompt[]): Blob {
+  const text = JSON.stringify({ format, version: 1, prompts: prompts.map(({ name, content }) => ({ name, content })) }, null, 2);
+  return new Blob([text, '\n'], { type: 'application/json' });
+}
+
+/**
+ * The prompts of a file: one of this page, of DIAL's chat (`prompts` with `name` and `content`), of Open WebUI (a list with
+ * `command`, `title` or `name`, and `content`) or of LibreChat's API (groups with a `productionPrompt`). Undefined if it has none.
+ */
+export function readPromptFile(text: string): readonly FiledPrompt[] | undefined {
+  const value = tryParseJson(text);
+  const listed = isJsonObject(value) ? (value.prompts ?? value.promptGroups) : value;
+  const prompts = Array.isArray(listed) ? listed.filter(isJsonObject).flatMap(readPrompt).slice(0, mostPrompts) : [];
+  return prompts.length === 0 ? undefined : prompts;
+}
+
+function readPrompt(item: JsonObject): readonly FiledPrompt[] {
+  const { productionPrompt: production } = item;
+  const content = [item.content, isJsonObject(production) ? production.prompt : undefined].find(isText);
+  const name = [item.name, item.title, item.command].find(isText)?.replace(/^\//, '').trim().slice(0, longestName);
+  return content === undefined || name === undefined || name === '' ? [] : [{ name, content }];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+/** A name that is not taken: that of the file, or the same with a number. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let number = 2, next = name; ; number += 1) {
+    if (!taken.has(next)) return next;
+    const end = ` (${number})`;
+    next = name.slice(0, longestName - end.length) + end;
+  }
+}
