@@ -14,11 +14,12 @@ import { withFunctions } from '#upstreams/with-functions.ts';
 import { withJsonMode } from '#upstreams/with-json-mode.ts';
 import type { ServiceDeps } from './service-parts.ts';
 
-const demoPaceMs = 15;
+/** Slow enough that a stream is seen to be one. */
+const usualDemoPaceMs = 15;
 
 /** How upstreams are spoken to; `guarded` reaches what users may steer. */
 export function composeProtocols(
-  { http, embedder, clock, noteLost = () => undefined }: ServiceDeps,
+  { http, embedder, clock, demoPaceMs = usualDemoPaceMs, noteLost = () => undefined }: ServiceDeps,
   guarded: HttpClient,
 ): Record<ProtocolName, ChatProtocol> {
   const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: createLetterIds(), paceMs: demoPaceMs });

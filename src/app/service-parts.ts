@@ -27,6 +27,8 @@ export interface ServiceDeps {
   /** Absent: nobody looks at the sizes of caches. */
   readonly caches?: Caches;
   readonly telemetry: Telemetry;
+  /** Pause between the frames that the demo model streams. Absent: one that a reader sees. */
+  readonly demoPaceMs?: number;
   /** Health of the upstreams, where others look at it too. */
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Omit<

@@ -43,6 +43,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   readonly limitStore?: LimitStore;
   readonly perRequestKeys?: PerRequestKeys;
+  /** Pause between the frames of the demo model. Absent: next to none. */
+  readonly demoPaceMs?: number;
   /** Absent: one of its own, in memory. */
   readonly consents?: ConsentStore;
   readonly applications?: ApplicationStore;
@@ -83,13 +85,16 @@ export interface TestService extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** For tests that do something while the demo model answers: the pace that users see. */
+export const usersDemoPaceMs = 15;
+
 /** The whole service in this process, on a port of its own. Of the configuration, `keys` may be left out. */
 export async function startService(configuration: object, options: ServiceOptions = {}): Promise<TestService> {
   const local = new LocalEmbedder();
   const embedder = options.embedder ?? local;
   const http = options.http ?? new LeanClient();
   const snapshot = new LiveConfig(toConfiguration(configuration));
-  const { clock = systemClock, telemetry = silentTelemetry, ...others } = options;
+  const { clock = systemClock, telemetry = silentTelemetry, demoPaceMs = 1, ...others } = options;
   const { app, inFlightCalls, loadBalancer } = composeService({
     ...others,
     stores: toStores(options),
@@ -98,6 +103,7 @@ export async function startService(configuration: object, options: ServiceOption
     embedder,
     clock,
     telemetry,
+    demoPaceMs,
   });
   seeAnswers(app.server, () => toDescription(snapshot.current().configuration));
   await app.listen({ host: '127.0.0.1', port: 0 });
