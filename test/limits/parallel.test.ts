@@ -40,7 +40,8 @@ async function reservedOf({ service }: LimitedService, window = 'monthTokenStats
   return stats[window]?.reserved;
 }
 
-describe('a limit worth 50 calls, with 500 at once on a node that knows nothing of their size', () => {
+// Side by side: calls that have no place wait a second for one.
+describe.concurrent('a limit worth 50 calls, with 500 at once on a node that knows nothing of their size', () => {
   it('of tokens lets 50 through', async () => {
     await using limited = await startLimited(byMonth(600));
     const { service, upstream } = limited;

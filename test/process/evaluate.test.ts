@@ -1,23 +1,30 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
-import { callerKey, withKey } from '#test/start-service.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { runCommand } from '#test/start-process.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf } from '../applications/support.ts';
 import { makeFolder } from '../configuration/support.ts';
+import { MemoryBlobs } from '../retrieval/library.ts';
 
 const examples = join(import.meta.dirname, '../../examples/evaluation');
 const cases = join(examples, 'cases.yaml');
-let service: TestProcess;
+let database: ResponseDatabase;
+let service: TestService;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
 
 beforeAll(async () => {
   folder = await makeFolder();
-  service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
+  database = await openResponses('SQLite');
+  const files = { index: new MemoryFileIndex(), blobs: new MemoryBlobs() };
+  service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, { files, ...database.evaluating() });
 });
 
 afterAll(async () => {
-  await service[Symbol.asyncDispose]();
+  await service.close();
+  await database[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 

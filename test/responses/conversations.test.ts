@@ -81,7 +81,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on two nodes of
   it('is one response’s at a time', async () => {
     const { id: conversation } = await client().conversations.create();
     const create = (input: unknown) => client().responses.create({ model: 'gpt', input: input as string, conversation });
-    const stream = await client().responses.create({ model: 'demo', input: 'Count to 300', conversation, stream: true });
+    const stream = await client().responses.create({ model: 'demo', input: 'Count to 1000', conversation, stream: true });
     const events = stream[Symbol.asyncIterator]();
     await events.next();
     await expect(create('hello')).rejects.toMatchObject({ status: 409, code: 'conversation_locked' });

@@ -40,7 +40,8 @@ async function statusOf(node: TestProcess, id: string): Promise<unknown> {
 
 const failed = ['failed', 'server_error'];
 
-describe('nodes that share a PostgreSQL', () => {
+// Side by side: they wait for the lease of a node that is gone.
+describe.concurrent('nodes that share a PostgreSQL', () => {
   let database: TestDatabase;
   const environment = () => ({ PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: 'a secret that is long enough for a test' });
 
@@ -116,7 +117,7 @@ describe('nodes that share a PostgreSQL', () => {
   });
 });
 
-describe('a node of its own', () => {
+describe.concurrent('a node of its own', () => {
   let folder: TemporaryFolder;
 
   beforeAll(async () => {

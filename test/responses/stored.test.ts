@@ -105,7 +105,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
   });
 
   it('is deleted once, also while its stream goes on', async () => {
-    const stream = await client().responses.create({ model: 'demo', input: 'Count to 300', stream: true });
+    const stream = await client().responses.create({ model: 'demo', input: 'Count to 1000', stream: true });
     let id = '';
     let end: unknown;
     for await (const event of stream) {
@@ -209,7 +209,7 @@ it('a response that was told of a moment ago is deleted for good, though the sto
   };
   await using mocked = await startResponsesService({ responses: stores });
   const client = clientOf(mocked.service);
-  const stream = await client.responses.create({ model: 'demo', input: 'Count to 30', stream: true });
+  const stream = await client.responses.create({ model: 'demo', input: 'Count to 300', stream: true });
   let deleting: Promise<unknown> | undefined;
   let end: Response | undefined;
   for await (const event of stream) {
