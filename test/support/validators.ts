@@ -8,9 +8,12 @@ type Check = (value: unknown) => readonly string[];
 /** Checks values against the schemas of a document. Answers may have no field that is not described. */
 export class Validators {
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  /** By their schema: most answers are described alike, by a reference to the same component. */
   readonly #compiled = new Map<string, ValidateFunction>();
+  readonly #document: unknown;
 
   constructor(document: OpenApiDocument) {
+    this.#document = document;
     this.#ajv.addSchema(document, 'open');
     this.#ajv.addSchema(closed(document) as object, 'closed');
   }
@@ -33,12 +36,16 @@ export class Validators {
   }
 
   #check(root: 'open' | 'closed', keys: readonly string[]): Check {
-    const at = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
-    const pointer = `${root}#/${at}`;
-    const validate = this.#compiled.get(pointer) ?? this.#ajv.compile({ $ref: pointer });
-    this.#compiled.set(pointer, validate);
+    const schema = keys.reduce((part, key) => (part as Readonly<Record<string, unknown>>)[key], this.#document);
+    const known = `${root} ${JSON.stringify(schema)}`;
+    const validate = this.#compiled.get(known) ?? this.#ajv.compile({ $ref: toPointer(root, keys) });
+    this.#compiled.set(known, validate);
     return (value) => (validate(value) ? [] : (validate.errors ?? []).map((error) => JSON.stringify(error)));
   }
+}
+
+function toPointer(root: string, keys: readonly string[]): string {
+  return `${root}#/${keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 }
 
 /** The same schemas, whose objects have no fields but those that are described, wherever any are. */
