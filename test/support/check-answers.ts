@@ -1,66 +1,13 @@
 import { afterAll, afterEach } from 'vitest';
-import { findOperation, mayBeOdd, type SeenAnswer, takeSeenAnswers, toValues } from './described-answers.ts';
-import { type Documented, type OpenApiDocument, readOperations } from './documented.ts';
-import { Validators } from './validators.ts';
+import { takeSeenAnswers } from './described-answers.ts';
+import { faultsOfAnswer } from './faults-of-answer.ts';
 
 // Runs beside every test: whatever a service of the test answered is measured against its description.
 
-/** What any request may be told before an operation is asked: about its head, its pace, its method. */
-const ofHttp: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
-/** Replies that pass through as upstreams give them may have more fields than are described. */
-const passedOn: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
 const mostTold = 5;
-const longestValue = 600;
-
-class Description {
-  readonly #operations: readonly Documented[];
-  readonly #validators: Validators;
-
-  constructor(document: OpenApiDocument) {
-    this.#operations = readOperations(document);
-    this.#validators = new Validators(document);
-  }
-
-  faultsOf({ method, path, status, type, text, isWhole }: SeenAnswer): readonly string[] {
-    const operation = findOperation(this.#operations, method, path);
-    if (operation === undefined || ofHttp.has(status)) return [];
-    const key = status in operation.responses ? status : 'default';
-    const described = operation.responses[key];
-    // A service of a test need not have every part: stores of files, administration.
-    if (described === undefined) return text.includes('"route_not_found"') ? [] : ['its status is not described'];
-    if (text === '' || method === 'HEAD' || (!isWhole && type !== 'text/event-stream')) return [];
-    const { content } = described;
-    if (content === undefined) return ['it has a body'];
-    const known = type in content ? type : '*/*';
-    if (!(known in content)) return [`its media type is ${type}`];
-    const isPassedOn = 'default' in operation.responses || operation.tags.some((tag) => passedOn.has(tag));
-    if (isPassedOn && status < 300 && mayBeOdd()) return [];
-    const check = isPassedOn ? 'openAnswer' : 'answer';
-    const isError = (value: unknown): boolean =>
-      type === 'text/event-stream' && typeof value === 'object' && value !== null && 'error' in value;
-    const values = toValues(known, text).filter((value) => !isError(value));
-    return values.flatMap((value) =>
-      this.#validators[check](
-        operation,
-        key,
-        known,
-      )(value).map((fault) => `${fault} in ${JSON.stringify(value).slice(0, longestValue)}`),
-    );
-  }
-}
-
-const descriptions = new Map<OpenApiDocument, Description>();
-
-function faultsOf(answer: SeenAnswer): readonly string[] {
-  const document = answer.toDocument();
-  const description = descriptions.get(document) ?? new Description(document);
-  descriptions.set(document, description);
-  const { method, path, status } = answer;
-  return description.faultsOf(answer).map((fault) => `${method} ${path} ${status}: ${fault}`);
-}
 
 function check(): void {
-  const faults = [...new Set(takeSeenAnswers().flatMap(faultsOf))];
+  const faults = [...new Set(takeSeenAnswers().flatMap(faultsOfAnswer))];
   if (faults.length > 0) throw new Error(`/openapi.json says otherwise:\n${faults.slice(0, mostTold).join('\n')}`);
 }
 
