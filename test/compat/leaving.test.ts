@@ -11,7 +11,7 @@ import {
   silence,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
-import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { callerKey, startService, type TestService, usersDemoPaceMs } from '#test/start-service.ts';
 
 const withinMs = 100;
 const telemetry = new RecordedTelemetry();
@@ -29,7 +29,7 @@ beforeAll(async () => {
       },
       applications: { app: { endpoint: `${upstream.url}/app` } },
     },
-    { telemetry },
+    { telemetry, demoPaceMs: usersDemoPaceMs },
   );
 });
 

@@ -1,7 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import type { Answered } from '#test/ask.ts';
 import { type MockedService, startBefore } from '#test/mocked-service.ts';
-import { callerKey, type TestService, withKey } from '#test/start-service.ts';
+import { callerKey, type TestService, usersDemoPaceMs, withKey } from '#test/start-service.ts';
 
 export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
 /** A picture of one red dot. */
@@ -38,25 +38,29 @@ export async function startMessagesService(): Promise<MockedService> {
   await mock.start();
   const once = { maxRetryAttempts: 1 };
   const openai = [{ endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'gpt-4o' }];
-  return startBefore(mock, {
-    models: {
-      gpt: { upstreams: openai, ...once },
-      claude: {
-        upstreams: [{ protocol: 'anthropic', endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'claude-sonnet-4-5' }],
-        ...once,
+  return startBefore(
+    mock,
+    {
+      models: {
+        gpt: { upstreams: openai, ...once },
+        claude: {
+          upstreams: [{ protocol: 'anthropic', endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'claude-sonnet-4-5' }],
+          ...once,
+        },
+        staff: { upstreams: openai, userRoles: ['staff'] },
+        vectors: { type: 'embedding', upstreams: openai },
+        demo: { upstreams: [{ protocol: 'demo' }], displayName: 'The demo' },
       },
-      staff: { upstreams: openai, userRoles: ['staff'] },
-      vectors: { type: 'embedding', upstreams: openai },
-      demo: { upstreams: [{ protocol: 'demo' }], displayName: 'The demo' },
-    },
-    applications: {
-      app: { endpoint: `${mock.url}/v1/chat/completions` },
-      quick: {
-        applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
-        applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo' },
+      applications: {
+        app: { endpoint: `${mock.url}/v1/chat/completions` },
+        quick: {
+          applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+          applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo' },
+        },
       },
     },
-  });
+    { demoPaceMs: usersDemoPaceMs },
+  );
 }
 
 /** The content of the last message that the mock was sent. */

@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import { callerKey, type ServiceOptions, startService, type TestService } from './start-service.ts';
+import { callerKey, type ServiceOptions, startService, type TestService, usersDemoPaceMs } from './start-service.ts';
 
 /** Embedded as these numbers by the mock. */
 export const vector = [0.25, -0.5, 0.75];
@@ -37,22 +37,26 @@ export async function startMockedService(): Promise<MockedService> {
   await mock.start();
   const upstreams = [{ endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'gpt-4o' }];
   const once = { maxRetryAttempts: 1 };
-  return startBefore(mock, {
-    models: {
-      gpt: { upstreams, ...once },
-      azure: {
-        upstreams: [
-          { protocol: 'azure', endpoint: `${mock.url}/openai/deployments/gpt-4o`, apiVersion: '2024-10-21', key: 'azure-key' },
-        ],
-        ...once,
+  return startBefore(
+    mock,
+    {
+      models: {
+        gpt: { upstreams, ...once },
+        azure: {
+          upstreams: [
+            { protocol: 'azure', endpoint: `${mock.url}/openai/deployments/gpt-4o`, apiVersion: '2024-10-21', key: 'azure-key' },
+          ],
+          ...once,
+        },
+        staff: { upstreams, userRoles: ['staff'] },
+        demo: { upstreams: [{ protocol: 'demo' }] },
+        vectors: { type: 'embedding', upstreams, ...once },
+        'demo-vectors': { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
       },
-      staff: { upstreams, userRoles: ['staff'] },
-      demo: { upstreams: [{ protocol: 'demo' }] },
-      vectors: { type: 'embedding', upstreams, ...once },
-      'demo-vectors': { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
+      keys: { [callerKey]: { project: 'clients' } },
     },
-    keys: { [callerKey]: { project: 'clients' } },
-  });
+    { demoPaceMs: usersDemoPaceMs },
+  );
 }
 
 /** A service before a mock that has begun to listen, with as many nodes as there are options; they end together. */

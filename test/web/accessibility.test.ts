@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { usersDemoPaceMs } from '#test/start-service.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 import { looks, violations } from './violations.ts';
 
 let house: PageHouse;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  house = await startPageHouse({}, undefined, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(() => house[Symbol.asyncDispose]());

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
-import { callerKey } from '#test/start-service.ts';
+import { callerKey, usersDemoPaceMs } from '#test/start-service.ts';
 import { openLongConversation } from './keep-conversation.ts';
 import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
 
@@ -12,7 +12,7 @@ upstreamsAreOdd();
 let house: PageHouse;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  house = await startPageHouse({}, undefined, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(() => house[Symbol.asyncDispose]());

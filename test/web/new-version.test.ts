@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { finish, text } from '#test/chunks.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
@@ -15,7 +16,15 @@ const comeBack = "document.dispatchEvent(new Event('visibilitychange'))";
 it.each(looks)(
   'A new version is told, and changed to when no answer is coming and the user says so: %s',
   async (_look, options) => {
-    const { page, say, answer, troubles } = await house.open('demo', options);
+    const { page, say, answer, troubles } = await house.open('scripted', options);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    house.upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(text('Begun'));
+      await ended;
+      await answering.events(text(' and ended'), finish());
+      answering.done();
+    });
     const address = `${house.service.url}/`;
     const asked = (): Promise<unknown> => page.waitForResponse(address);
     const same = asked();
@@ -25,21 +34,22 @@ it.each(looks)(
       const response = await route.fetch();
       await route.fulfill({ response, body: (await response.text()).replace(/assets\/index-[^"]+\.js/, 'assets/index-next.js') });
     });
-    await say('Count to 500');
-    await page.locator('.markdown').getByText('1 2 3').waitFor();
+    await say('Take your time');
+    await page.locator('.markdown').getByText('Begun').waitFor();
     expect(await page.locator('.version-note').count()).toBe(0);
     await page.evaluate(comeBack);
     const note = page.locator('.version-note');
     await note.getByText('when the answer is complete').waitFor();
     expect(await note.getByRole('button', { name: 'Reload' }).count()).toBe(0);
-    expect(await answer()).toMatch(/ 500$/);
+    end();
+    expect(await answer()).toMatch(/ ended$/);
     await note.getByRole('button', { name: 'Reload the page' }).waitFor();
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
     await page.unrouteAll();
     await note.getByRole('button', { name: 'Reload the page' }).click();
     await note.waitFor({ state: 'detached' });
-    await page.locator('.question').getByText('Count to 500').waitFor();
+    await page.locator('.question').getByText('Take your time').waitFor();
     expect(troubles).toEqual({ outside: [], faults: [] });
   },
 );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { type Answering, eventsReply, refusal, silence } from '#test/scripted-upstream.ts';
+import { usersDemoPaceMs } from '#test/start-service.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 import { violations } from './violations.ts';
 
@@ -10,7 +11,7 @@ upstreamsAreOdd();
 let house: PageHouse;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  house = await startPageHouse({}, undefined, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(() => house[Symbol.asyncDispose]());
