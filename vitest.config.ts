@@ -8,7 +8,7 @@ export default defineConfig({
     reporters: isCi ? ['verbose', new NameFlaky()] : ['default'],
     testTimeout: 60_000,
     hookTimeout: 90_000,
-    // Tests wait half of their time: with fewer, two cores would stand still for a quarter of the run.
+    // Twice the cores of the machine that checks: tests wait for a third to a half of their time.
     maxWorkers: 4,
     // Files share their workers: loading the service anew for each takes twice as long as what most of them test.
     isolate: false,

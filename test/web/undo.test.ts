@@ -17,12 +17,15 @@ const titles = async (archived = false): Promise<readonly string[]> => {
   return (json as { data: { title: string }[] }).data.map(({ title }) => title);
 };
 
+/** The page sends what changed half a second later; a busy machine needs longer. */
+const sent = { timeout: 10_000 };
+
 describe('what was done can be undone for some seconds', () => {
   it('a deletion: the conversation is back where it was, and the service never missed it', async () => {
     const { page, say, answer, troubles } = await house.open('demo');
     await say('Kept after all');
     await answer();
-    await expect.poll(() => titles()).toContain('Kept after all');
+    await expect.poll(() => titles(), sent).toContain('Kept after all');
     const head = page.locator('.head', { hasText: 'Kept after all' });
     await head.getByRole('link').focus();
     await page.keyboard.press('Delete');
@@ -46,7 +49,7 @@ describe('what was done can be undone for some seconds', () => {
     await page.locator('.starter').first().waitFor();
     await say('Goes second');
     await answer();
-    await expect.poll(() => titles()).toEqual(expect.arrayContaining(['Goes first', 'Goes second']));
+    await expect.poll(() => titles(), sent).toEqual(expect.arrayContaining(['Goes first', 'Goes second']));
     const remove = async (title: string): Promise<void> => {
       await page.locator('.head', { hasText: title }).getByRole('link').focus();
       await page.keyboard.press('Delete');
@@ -68,9 +71,9 @@ describe('what was done can be undone for some seconds', () => {
     await head.hover();
     await page.getByRole('button', { name: 'More for “Filed away”' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
-    await expect.poll(() => titles(true)).toContain('Filed away');
+    await expect.poll(() => titles(true), sent).toContain('Filed away');
     await page.locator('.undo-note').getByRole('button', { name: 'Undo' }).click();
-    await expect.poll(() => titles()).toContain('Filed away');
+    await expect.poll(() => titles(), sent).toContain('Filed away');
     await head.waitFor();
   });
 
