@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json.ts';
+import { strict } from './configuration/fields.ts';
 import { McpToolset } from './quick-app/mcp-toolset.ts';
 import { RestToolset } from './quick-app/web-toolset.ts';
 import { requireShape } from './request-fault.ts';
@@ -19,7 +20,7 @@ export type ToolsetRequest = Static<typeof AnyToolset>;
 
 /** Which tools a server has. */
 export const ListToolsRequest = Type.Object(
-  { toolset: Type.Object({ ...McpToolset.properties }, { description: 'An entry of `mcp_toolset`.' }), application },
+  { toolset: strict(McpToolset.properties, { description: 'An entry of `mcp_toolset`.' }), application },
   { additionalProperties: false },
 );
 
@@ -30,9 +31,7 @@ const toolToRun = {
 /** One run of one tool. */
 export const RunToolRequest = Type.Object(
   {
-    toolset: Type.Union([Type.Object({ ...McpToolset.properties }), Type.Object({ ...RestToolset.properties })], {
-      description: 'An entry of `mcp_toolset` or `web_api_toolset`.',
-    }),
+    toolset: Type.Union([McpToolset, RestToolset], { description: 'An entry of `mcp_toolset` or `web_api_toolset`.' }),
     ...toolToRun,
     application,
   },

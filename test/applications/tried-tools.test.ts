@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { apiOperations } from '#app/api-operations.ts';
+import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import type { Answered } from '#test/ask.ts';
+import type { Documented, OpenApiDocument } from '#test/documented.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+import { Validators } from '#test/validators.ts';
 import { echo, startSessions, startStateless } from '../mcp/servers.ts';
 import { freePort, startEverything, startWebServer } from '../mcp/support.ts';
 import { ownBucket, pathOf, quickApp, save } from './support.ts';
@@ -28,6 +32,26 @@ function server(url: string, more: object = {}): object {
 function run(service: Pick<TestService, 'ask'>, body: object, headers = withKey()): Promise<Answered> {
   return service.ask({ path: '/v1/tools/run', headers, body });
 }
+
+describe('a toolset that is tried', () => {
+  it.each([
+    ['/v1/tools/list', [server('http://127.0.0.1:9/mcp')], {}],
+    ['/v1/tools/run', [server('http://127.0.0.1:9/mcp'), webApi('http://127.0.0.1:9')], { tool: 'find' }],
+  ])('is described as strictly as it is read, for %s', async (path, toolsets, more) => {
+    await using service = await startService(open);
+    const document = JSON.parse(
+      JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: [], msgapi: [] } }), '1.2.3')),
+    ) as OpenApiDocument;
+    const check = new Validators(document).request({ path, method: 'post' } as Documented, 'application/json');
+    for (const toolset of toolsets) {
+      expect(check({ toolset, ...more })).toEqual([]);
+      const body = { toolset: { ...toolset, odd: 1 }, ...more };
+      expect(check(body)).not.toEqual([]);
+      const { status, error } = await service.ask({ path, headers: withKey(), body });
+      expect([status, error.param]).toEqual([400, 'toolset.odd']);
+    }
+  });
+});
 
 describe('a tool of a web API', () => {
   it('is run once with the arguments that are given, and those that are fixed', async () => {

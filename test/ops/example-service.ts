@@ -135,7 +135,7 @@ export async function startExampleService(): Promise<ExampleService> {
   };
 }
 
-const hello = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
+const hello = { type: 'message', status: 'completed', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
 
 /** The response and the conversation of the examples, as if nobody had touched them. */
 async function putStored({ responses, conversations }: ResponseStores, response: JsonObject): Promise<void> {
