@@ -8,4 +8,5 @@ export const answerFrench: AnswerWords = {
   editHint:
     'Votre texte prend la place de cette réponse et sera lu comme tel pour la suite. La réponse elle-même reste comme autre version.',
   editHintEarlier: 'Ce qui suit cette réponse reste avec cette version-là.',
+  askNext: 'Questions pour la suite',
 };

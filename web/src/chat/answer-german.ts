@@ -8,4 +8,5 @@ export const answerGerman: AnswerWords = {
   editHint:
     'Deine Worte treten an die Stelle dieser Antwort und werden so gelesen, wenn es weitergeht. Die Antwort selbst bleibt als andere Fassung.',
   editHintEarlier: 'Was auf diese Antwort folgt, bleibt bei jener Fassung.',
+  askNext: 'Als Nächstes fragen',
 };

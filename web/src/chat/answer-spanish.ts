@@ -8,4 +8,5 @@ export const answerSpanish: AnswerWords = {
   editHint:
     'Tu texto ocupa el lugar de esta respuesta y se lee como tal al continuar. La respuesta misma queda como otra versión.',
   editHintEarlier: 'Lo que sigue a esta respuesta se queda con esa versión.',
+  askNext: 'Qué preguntar ahora',
 };

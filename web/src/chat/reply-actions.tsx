@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Reply } from '../conversation/conversation.ts';
 import { toGoingOn } from '../conversation/go-on.ts';
+import { FollowUps } from '../follow-ups/follow-ups.tsx';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -12,6 +13,7 @@ import { hasRefusedStage } from './consent-refusal.ts';
 import { DeploymentDialog } from './deployment-dialog.tsx';
 import { focusMessage } from './focus-message.ts';
 import { RatingButtons } from './rating-buttons.tsx';
+import type { Said } from './said.ts';
 import { UsageLine } from './usage-line.tsx';
 
 interface ReplyActionsProps {
@@ -20,13 +22,13 @@ interface ReplyActionsProps {
   readonly conversationId: string;
   readonly isBeside: boolean;
   readonly setIsBeside: (isBeside: boolean) => void;
-  /** Nothing follows it. */
-  readonly isLast: boolean;
+  /** Absent where something follows it. */
+  readonly say: ((said: Said) => void) | undefined;
   readonly edit: () => void;
 }
 
 /** What can be done with an answer. */
-export function ReplyActions({ reply, branches, conversationId, isBeside, setIsBeside, isLast, edit }: ReplyActionsProps) {
+export function ReplyActions({ reply, branches, conversationId, isBeside, setIsBeside, say, edit }: ReplyActionsProps) {
   const words = useWords();
   const { asking, isTest, isTemporary } = usePage();
   const retry = (): void => {
@@ -46,27 +48,35 @@ export function ReplyActions({ reply, branches, conversationId, isBeside, setIsB
   );
   // What else there is would be done with the one that stands last, as if it were chosen.
   if (isBeside) return <div className="actions">{toggle}</div>;
-  const mayGoOn = isLast && canGoOn(reply);
+  const mayGoOn = say !== undefined && canGoOn(reply);
+  const isWhole = reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply);
   return (
-    <div className="actions">
-      {mayGoOn && <GoOnButton {...{ reply, conversationId }} />}
-      <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />
-      {toggle}
-      {reply.text !== '' && <CopyButton text={() => reply.text} />}
-      {reply.text !== '' && <ReadAloudButton text={reply.text} />}
-      {reply.text !== '' && !isTest && <EditButton edit={edit} />}
-      <RetryButton hasFallenShort={!mayGoOn && (reply.state !== 'done' || hasRefusedStage(reply))} retry={retry} />
-      {!isTest && <AskAnother {...{ reply, conversationId }} />}
-      {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
-      <UsageLine reply={reply} />
-    </div>
+    <>
+      <div className="actions">
+        {mayGoOn && <GoOnButton {...{ reply, conversationId }} />}
+        <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />
+        {toggle}
+        {reply.text !== '' && <CopyButton text={() => reply.text} />}
+        {reply.text !== '' && <ReadAloudButton text={reply.text} />}
+        {reply.text !== '' && !isTest && <EditButton edit={edit} />}
+        <RetryButton hasFallenShort={!mayGoOn && (reply.state !== 'done' || hasRefusedStage(reply))} retry={retry} />
+        {!isTest && <AskAnother {...{ reply, conversationId }} />}
+        {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
+        <UsageLine reply={reply} />
+      </div>
+      {say !== undefined && isWhole && !isTest && <FollowUps {...{ reply, conversationId, say }} />}
+    </>
   );
 }
 
+function hasControls({ custom: { controls } }: Reply): boolean {
+  return Array.isArray(controls) && controls.length > 0;
+}
+
 /** Whether the answer has an end that it did not come to, and that one more request may bring. */
-function canGoOn({ text, finish, state, custom, functionCall }: Reply): boolean {
-  const hasControls = Array.isArray(custom.controls) && custom.controls.length > 0;
-  if (text === '' || functionCall !== undefined || hasControls) return false;
+function canGoOn(reply: Reply): boolean {
+  const { text, finish, state, custom, functionCall } = reply;
+  if (text === '' || functionCall !== undefined || hasControls(reply)) return false;
   // One that failed with a state is gone on with by trying again.
   return (
     finish === 'length' || state === 'stopped' || state === 'interrupted' || (state === 'failed' && custom.state === undefined)

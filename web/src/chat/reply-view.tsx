@@ -76,7 +76,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
         <Guard instead={<p className="note">{words.partMissing}</p>}>
           <Suspense fallback={<div className="part-coming" />}>
             <ReplyActions
-              {...{ reply, branches, conversationId, isBeside, isLast: say !== undefined }}
+              {...{ reply, branches, conversationId, isBeside, say }}
               setIsBeside={setBeside}
               edit={() => setIsEditing(true)}
             />

@@ -1,4 +1,5 @@
 import { useId, useState } from 'react';
+import { FollowUpSection } from '../follow-ups/follow-up-section.tsx';
 import { NoticeChoice } from '../notifications/notice-choice.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
@@ -49,6 +50,7 @@ export function DisplayDialog({ close }: { readonly close: () => void }) {
         options={motions.map((each) => [each, words.motions[each]])}
       />
       <NoticeChoice />
+      <FollowUpSection />
       <DictationSection />
       <div className="row end">
         <button type="button" className="button primary" onClick={leave}>

@@ -20,6 +20,8 @@ export interface Page {
   readonly deployments: readonly Deployment[];
   /** Who signed in, as the service names them. */
   readonly user: string;
+  /** The model that names conversations, where one is set and open to the user. */
+  readonly titleModel?: string;
   /** Whether conversations can be shared by links. */
   readonly sharesChats: boolean;
   /** Whether the user may see how everybody uses the service, and how it is. */

@@ -24,6 +24,8 @@ export interface Session {
   readonly deployments: readonly Deployment[];
   /** As the service names them. */
   readonly user: string;
+  /** The model that names conversations, where one is set and open to the user. */
+  readonly titleModel?: string;
   /** Whether conversations can be shared by links. */
   readonly sharesChats: boolean;
   /** Has the role `admin`. */
@@ -61,6 +63,7 @@ export async function openSession(service: Service, knownAs: string | undefined)
   const outbox = new Outbox({ library, asking, kept: keptOutboxOf(user) });
   return {
     ...{ service, library, asking, outbox, deployments, user, sharesChats, isAdmin, isStorageGone: database === undefined },
+    ...(canName && { titleModel: String(titleModel) }),
     leave() {
       library.close();
       outbox.close();

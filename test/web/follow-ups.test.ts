@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainReply } from '#test/chunks.ts';
+import { eventsReply, refusal } from '#test/scripted-upstream.ts';
+import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse({ page: { titleModel: 'scripted' } });
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const suggested = ({ page }: TestPage) => page.getByRole('list', { name: 'Ask next' });
+/** Requests to the model that suggest something: others give a title. */
+const askedFor = () => house.upstream.requests.filter(({ text }) => text.includes('what the one who asked may want')).length;
+
+async function choose({ page }: TestPage, name: 'Suggest nothing' | 'Suggest questions'): Promise<void> {
+  const drawer = page.getByRole('button', { name: 'Show conversations' });
+  if (await drawer.isVisible()) await drawer.click();
+  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Display and notifications' }).click();
+  const dialog = page.locator('.display-dialog');
+  await dialog.getByText('Behind each answer Scripted is asked for up to three questions.').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('radio', { name }).check();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  if (await drawer.count()) await page.keyboard.press('Escape');
+}
+
+describe('what may be asked next', { timeout: 60_000 }, () => {
+  it('is suggested where the user wants it, not before, and asked by one press', async () => {
+    house.upstream.script(eventsReply(...plainReply('1. How far is five?\n- "And back?"\n\nWhy count?\nA fourth?')));
+    const opened = await house.open('demo');
+    const { page, say, answer, reload, troubles } = opened;
+    await say('Count to 3');
+    await answer();
+    // The title has come by then.
+    await page.locator('.head', { hasText: '1. How far is five?' }).waitFor();
+    expect([askedFor(), await suggested(opened).count()]).toEqual([0, 0]);
+    await choose(opened, 'Suggest questions');
+    expect(askedFor()).toBe(0);
+    await say('Count to 4');
+    await suggested(opened).waitFor();
+    expect(await suggested(opened).getByRole('button').allTextContents()).toEqual([
+      ...['How far is five?', 'And back?', 'Why count?'],
+    ]);
+    expect(house.upstream.requests.at(-1)?.body.messages).toMatchObject([
+      { role: 'system' },
+      { role: 'user', content: 'Question:\nCount to 4\n\nAnswer:\n1 2 3 4' },
+    ]);
+    await suggested(opened).getByRole('button', { name: 'And back?' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.question-text').getByText('And back?').waitFor();
+    await page.locator('.reply').nth(2).locator('.actions').waitFor();
+    await suggested(opened).waitFor();
+    expect([await suggested(opened).count(), askedFor()]).toEqual([1, 2]);
+    expect(await page.evaluate('document.activeElement.id')).toBe('message');
+
+    // What is opened again asks nothing: it costs.
+    await page.clock.setFixedTime(Date.now() + 120_000);
+    await reload();
+    await page.locator('.reply').nth(2).locator('.actions').waitFor();
+    house.upstream.script(refusal(500));
+    await choose(opened, 'Suggest questions');
+    expect(askedFor()).toBe(2);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('is left out without a word where it cannot be had', async () => {
+    house.upstream.script(refusal(500));
+    const opened = await house.open('demo');
+    await choose(opened, 'Suggest questions');
+    const before = askedFor();
+    await opened.say('Count to 3');
+    await opened.answer();
+    await expect.poll(askedFor).toBeGreaterThan(before);
+    expect(await suggested(opened).count()).toBe(0);
+    expect(await opened.page.locator('.fault').count()).toBe(0);
+  });
+
+  it.each(looks)('is seen well: %s', async (look, options) => {
+    house.upstream.script(
+      eventsReply(...plainReply('How far is five?\nAnd what would it be if one were to count the other way round?')),
+    );
+    const opened = await house.open('demo', options);
+    const { page, say } = opened;
+    await choose(opened, 'Suggest questions');
+    await say('Count to 4');
+    await suggested(opened).waitFor();
+    if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/follow-${look}.png` });
+    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+  });
+});
