@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json.ts';
 import { strict } from './configuration/fields.ts';
+import { QuickAppForm } from './quick-app/form.ts';
 import { McpToolset } from './quick-app/mcp-toolset.ts';
 import { RestToolset } from './quick-app/web-toolset.ts';
 import { requireShape } from './request-fault.ts';
@@ -24,6 +25,10 @@ export const ListToolsRequest = Type.Object(
   { additionalProperties: false },
 );
 
+const { document_relative_url, retrieval } = QuickAppForm.properties;
+/** What documents are searched, and how: settings of a quick app. */
+const Documents = Type.Object({ type: Type.Literal('documents'), document_relative_url, retrieval });
+
 const toolToRun = {
   tool: Type.String({ minLength: 1, description: 'Name of the tool, as the toolset has it.' }),
   arguments: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object', description: 'Its arguments; absent: none.' })),
@@ -31,7 +36,9 @@ const toolToRun = {
 /** One run of one tool. */
 export const RunToolRequest = Type.Object(
   {
-    toolset: Type.Union([McpToolset, RestToolset], { description: 'An entry of `mcp_toolset` or `web_api_toolset`.' }),
+    toolset: Type.Union([McpToolset, RestToolset, Documents], {
+      description: 'An entry of `mcp_toolset` or `web_api_toolset`; or documents of the caller, whose tool is `query_document`.',
+    }),
     ...toolToRun,
     application,
   },

@@ -7,6 +7,7 @@ import { callerKey, startService, type TestService, withKey } from '#test/start-
 import { Validators } from '#test/validators.ts';
 import { echo, startSessions, startStateless } from '../mcp/servers.ts';
 import { freePort, startEverything, startWebServer } from '../mcp/support.ts';
+import { TestShelves } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save } from './support.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
@@ -175,5 +176,24 @@ describe('a run is refused', () => {
     await using service = await startService({});
     const { status, error } = await run(service, body);
     expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
+  });
+});
+
+describe('documents', () => {
+  it('are searched as an application of the caller would, and those of others are not', async () => {
+    await using shelves = await TestShelves.open();
+    await using service = await startService({ models }, shelves.options);
+    const own = await shelves.put('rules.md', 'The library opens at nine.', ownBucket);
+    const foreign = await shelves.put('rules.md', 'The vault opens at ten.', 'another');
+    const ask = (references: readonly string[], more: object = {}) => {
+      const toolset = { type: 'documents', document_relative_url: references, ...more };
+      return run(service, { toolset, tool: 'query_document', arguments: { query: 'When does it open?' } });
+    };
+    expect((await ask([own])).json).toMatchObject({ outcome: 'answered', text: expect.stringContaining('opens at nine') });
+    const refused = await ask([foreign]);
+    expect(refused.json).toMatchObject({ outcome: 'failed', failure: { reason: 'failed' } });
+    expect(refused.text).not.toContain('vault');
+    expect((await ask([])).json).toMatchObject({ error: { param: 'toolset.document_relative_url' } });
+    expect((await ask([own], { retrieval: { maxPassages: 'x' } })).status).toBe(400);
   });
 });

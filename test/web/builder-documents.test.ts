@@ -52,3 +52,16 @@ it.each(looks)('How far the documents of an application are is shown as they are
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
+
+it('What a model would be told of the documents is tried before they are saved', async () => {
+  const reference = await shelves.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
+  await store(service, 'app', quickApp({ document_relative_url: [reference] }));
+  const { page } = await openEditor('app', { browser, service });
+  page.setDefaultTimeout(30_000);
+  await page.getByText('Test Documents').click();
+  await page.getByLabel('Question').fill('When does the library open?');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText(/It answered after/).waitFor();
+  await page.locator('.tool-test').getByText('The library opens at nine.').waitFor();
+  expect(await violations(page)).toEqual([]);
+});

@@ -75,6 +75,39 @@ it.each(looks)(
   },
 );
 
+it('An operation in the obsolete form is tried too', async () => {
+  const asked: string[] = [];
+  const api = await startWebServer(({ url }) => {
+    asked.push(new URL(url).search);
+    return Response.json({ name: 'Lamp' });
+  });
+  const parameter = { description: 'Number of the item', parameter_type: 'integer', url_param: true };
+  const endpoint = {
+    ...{ name: 'find', method_url: `${api.url}/items`, method_type: 'get', description: 'Finds an item.' },
+    parameters: [
+      { name: 'id', ...parameter },
+      { ...parameter, name: 'mode', parameter_type: 'string', constant_value: 'brief' },
+    ],
+  };
+  const toolset = { auth_info: null, tool_endpoints: [endpoint] };
+  await store(service, 'obsolete', quickApp({ web_api_toolset: [toolset] }, { displayName: 'Obsolete' }));
+  const { page, troubles } = await openEditor('obsolete', { browser, service });
+  const test = page.locator('.tool-test').first();
+  await test.waitFor({ state: 'attached' });
+  for (const summary of await page.locator('.builder-tools summary').all()) {
+    if (!(await test.isVisible())) await summary.click();
+  }
+  await test.locator('summary').click();
+  expect(await test.getByLabel('mode').count()).toBe(0);
+  await test.getByLabel(/^Id/).fill('7');
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText(/^It answered after/).waitFor();
+  expect(new URLSearchParams(asked.at(-1)).get('id')).toBe('7');
+  expect(new URLSearchParams(asked.at(-1)).get('mode')).toBe('brief');
+  expect(await violations(page)).toEqual([]);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
 it('A live tool of a server is tried before it is ticked, and one that takes long is stopped', async () => {
   let isSlow = false;
   const read = {

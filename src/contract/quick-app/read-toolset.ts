@@ -16,8 +16,9 @@ export interface ReadToolset {
 /** `mcp_toolset[0]`, of which a path from the toolset on knows nothing. */
 const depth = 2;
 
-/** Reads an entry of `mcp_toolset` or `web_api_toolset`; takes any value. Secrets of the settings as stored stand for those that come back hidden. */
+/** Reads an entry of `mcp_toolset` or `web_api_toolset`, or which documents are searched and how; takes any value. Secrets of the settings as stored stand for those that come back hidden. */
 export function readToolset(written: unknown, stored: JsonObject | undefined): ReadToolset {
+  if (isJsonObject(written) && written.type === 'documents') return readDocuments(written);
   const isMcp = isJsonObject(written) && written.type === 'mcp';
   const list = isMcp ? 'mcp_toolset' : 'web_api_toolset';
   const around = { instructions: '', model: 'none', temperature: 0, [list]: [written] };
@@ -29,6 +30,15 @@ export function readToolset(written: unknown, stored: JsonObject | undefined): R
     form: completeQuickApp(kept.properties),
     faults: kept.faults.map((fault) => ({ ...fault, path: fault.path.slice(depth) })),
   };
+}
+
+/** The settings of a quick app for its documents, as they stand there. */
+function readDocuments({ document_relative_url, retrieval }: JsonObject): ReadToolset {
+  const around = { instructions: '', model: 'none', temperature: 0, document_relative_url, retrieval };
+  const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
+  const isNone = [properties.document_relative_url ?? []].flat().length === 0;
+  const none = { path: ['document_relative_url'], message: 'must name a stored file' };
+  return { form: completeQuickApp(properties), faults: [...quickAppFaults(properties), ...(isNone ? [none] : [])] };
 }
 
 /** Web APIs stand in two lists. */

@@ -53,7 +53,10 @@ export async function loadTrialTools(
   toolset: QuickAppToolset,
   loading: Pick<Loading, 'sources' | 'context'>,
 ): Promise<readonly Tool[]> {
-  return (await toTools(toolset, loading)).tools;
+  const { tools, missing } = await toTools(toolset, loading);
+  const [first] = missing;
+  if (tools.length === 0 && first !== undefined) throw new ToolFault(`${first.name}: ${first.reason}`);
+  return tools;
 }
 
 async function loadToolset(toolset: QuickAppToolset, loading: Loading): Promise<LoadedTools> {

@@ -13,6 +13,8 @@ import type { EditorProps } from './form.ts';
 import { elementId } from './form.ts';
 import { FaultAt, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';
+import { ToolTest } from './tool-test.tsx';
+import { tryTool } from './tool-trial.ts';
 import { useDocumentStates } from './use-document-states.ts';
 
 interface Sending {
@@ -94,8 +96,30 @@ export function DocumentsEditor({ value, path, form, label, isLabelHeard }: Edit
         <Icon name="clip" />
         {builderWords.uploadDocuments}
       </button>
+      {references.length > 0 && <DocumentsTest {...{ references, path, form, label }} />}
     </FieldGroup>
   );
+}
+
+/** Looks something up in the documents as they stand in the form, as a model would. */
+function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'path' | 'form' | 'label'> & TestedDocuments) {
+  const { trial } = useBuilderWords();
+  const { service } = usePage();
+  const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };
+  return (
+    <ToolTest
+      {...{ name: label, isNameShown: true, isReadOnly: true, schema }}
+      run={(args, signal) => {
+        const retrieval = form.read([...path.slice(0, -1), 'retrieval']);
+        const set = { type: 'documents', document_relative_url: references, ...(isJsonObject(retrieval) && { retrieval }) };
+        return tryTool(service, { toolset: set, tool: 'query_document', args, application: form.saved?.id }, signal);
+      }}
+    />
+  );
+}
+
+interface TestedDocuments {
+  readonly references: readonly string[];
 }
 
 function SendingItem({ sending: { name, share, trouble }, forget }: { readonly sending: Sending; readonly forget: () => void }) {

@@ -2,7 +2,7 @@ import { Fragment } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { AllowedToolsEditor } from './allowed-tools-editor.tsx';
 import type { EditorProps } from './form.ts';
-import { OperationTest } from './operation-test.tsx';
+import { isObsoleteOperation, OperationTest } from './operation-test.tsx';
 import { useSchemaWords } from './schema-words.ts';
 import type { Property as ShapeProperty } from './shape.ts';
 import { UnfilledPlaces } from './unfilled-places.tsx';
@@ -30,7 +30,9 @@ export function Properties({
         hint={say(textOf(schema.description))}
         within={object}
       />
-      {name === 'open_ai_tool' && <OperationTest tool={object} {...{ path, form }} />}
+      {(name === 'open_ai_tool' || (name === 'parameters' && isObsoleteOperation(path))) && (
+        <OperationTest tool={object} {...{ path, form }} />
+      )}
       {name === 'rest_api_method_info' && <UnfilledPlaces tool={object} {...{ path, form }} />}
     </Fragment>
   ));
