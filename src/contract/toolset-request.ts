@@ -26,8 +26,11 @@ export const ListToolsRequest = Type.Object(
 );
 
 const { document_relative_url, retrieval } = QuickAppForm.properties;
-/** What documents are searched, and how: settings of a quick app. */
-const Documents = Type.Object({ type: Type.Literal('documents'), document_relative_url, retrieval });
+/** What documents are searched, and how: as it stands in the settings of a quick app. */
+const Documents = strict(
+  { type: Type.Literal('documents'), document_relative_url, retrieval },
+  { description: 'Stored files of the caller, and how they are searched.' },
+);
 
 const toolToRun = {
   tool: Type.String({ minLength: 1, description: 'Name of the tool, as the toolset has it.' }),

@@ -195,5 +195,6 @@ describe('documents', () => {
     expect(refused.text).not.toContain('vault');
     expect((await ask([])).json).toMatchObject({ error: { param: 'toolset.document_relative_url' } });
     expect((await ask([own], { retrieval: { maxPassages: 'x' } })).status).toBe(400);
+    expect((await ask([own], { retrievl: {} })).json).toMatchObject({ error: { param: 'toolset.retrievl' } });
   });
 });

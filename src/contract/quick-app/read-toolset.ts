@@ -33,8 +33,8 @@ export function readToolset(written: unknown, stored: JsonObject | undefined): R
 }
 
 /** The settings of a quick app for its documents, as they stand there. */
-function readDocuments({ document_relative_url, retrieval }: JsonObject): ReadToolset {
-  const around = { instructions: '', model: 'none', temperature: 0, document_relative_url, retrieval };
+function readDocuments({ type: _type, ...written }: JsonObject): ReadToolset {
+  const around = { ...written, instructions: '', model: 'none', temperature: 0 };
   const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
   const isNone = [properties.document_relative_url ?? []].flat().length === 0;
   const none = { path: ['document_relative_url'], message: 'must name a stored file' };
