@@ -85,6 +85,7 @@ describe('an answer', () => {
     await page.locator('.fault details').getByText('upstream_unavailable').waitFor();
     // What can be done is written out.
     const ways = page.locator('.reply .actions').getByRole('button');
+    await ways.first().waitFor();
     expect((await ways.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Ask somebody else']);
   });
 
