@@ -1,5 +1,5 @@
-// The schemas of what the Open Responses specification (2026-04-24; openresponses/openresponses, schema/*.tsp at 1e33c10) has a server say, by
-// their names there: which fields each has and of which type, in the notation that `conformance.ts` reads. Texts of requests are not among them.
+// The schemas of what the Open Responses specification has a server say, by their names there: which fields each has and of which type, in the notation
+// that `conformance.ts` reads. Of 2026-04-24: openresponses/openresponses, public/openapi/openapi.json at 1e33c10.
 
 const texts = {
   InputTextContent: { type: '"input_text"', text: 'string' },
