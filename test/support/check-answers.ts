@@ -1,5 +1,5 @@
 import { afterAll, afterEach } from 'vitest';
-import { takeSeenAnswers } from './described-answers.ts';
+import { takeSeenAnswers, upstreamsAreNotOdd } from './described-answers.ts';
 import { faultsOfAnswer } from './faults-of-answer.ts';
 
 // Runs beside every test: whatever a service of the test answered is measured against its description, and what its Responses surface answered
@@ -14,3 +14,4 @@ function check(): void {
 
 afterEach(check);
 afterAll(check);
+afterAll(upstreamsAreNotOdd);

@@ -25,6 +25,11 @@ export function upstreamsAreOdd(): void {
   hasOddUpstreams = true;
 }
 
+/** For the file that comes next, which may share this one's process. */
+export function upstreamsAreNotOdd(): void {
+  hasOddUpstreams = false;
+}
+
 export function mayBeOdd(): boolean {
   return hasOddUpstreams;
 }
