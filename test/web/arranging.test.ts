@@ -130,7 +130,7 @@ describe('the list of conversations', () => {
     // What was found and is opened leaves the search as it was, to go on with the next.
     await page.getByRole('link', { name: 'Gardens' }).click();
     await page.locator('.question', { hasText: 'Tell me about Gardens' }).waitFor();
-    expect([await search.inputValue(), await heads.allTextContents()]).toEqual(['garden', ['Gardens']]);
+    expect([await search.inputValue(), await heads.allTextContents()]).toEqual(['garden', ['GardensTell me about Gardens']]);
     await page.getByRole('link', { name: 'New conversation' }).click();
     await page.locator('.starter').first().waitFor();
     expect(await search.inputValue()).toBe('');
