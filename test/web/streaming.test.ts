@@ -115,6 +115,8 @@ it('In a conversation of 200 messages an answer draws nothing but itself', async
   const { page, say, troubles } = opened;
   await openLongConversation(opened, { deployment: 'raw', messages: 200, textOf: (at) => section(at) + section(at + 1) });
   await page.getByRole('heading', { name: 'Section 200' }).waitFor();
+  // What can be done with answers is loaded behind them, once.
+  await page.locator('article .actions').first().waitFor({ state: 'attached' });
   await allInSightDrawn(page);
   script(mixed.slice(0, 30_000));
   const drawn = await drawnElements(page, async () => {

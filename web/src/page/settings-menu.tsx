@@ -18,7 +18,7 @@ interface SettingsMenuProps {
 
 const ofKey = 'key:';
 
-/** Who signed in: all keys of a project are one user (docs/wire.md, Callers). */
+/** Who signed in: all keys of a project are one user (docs/wire.md, Credentials). */
 function whoIs(user: string, words: Words): string {
   return user.startsWith(ofKey) ? words.signedInWithKey(user.slice(ofKey.length)) : words.signedInAs(user);
 }
