@@ -189,6 +189,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect([await chat(one, made.key), await chat(one, wide.key)]).toEqual(['403 access_denied', '403 access_denied']);
   });
 
+  it('that is bound to deployments changes nothing that would open others', async () => {
+    const [one] = house.nodes;
+    const { key } = await makeKey(one, token, { deployments: ['m'] });
+    const refused = ['/v1/consent/app', '/v1/user/keys'];
+    for (const path of refused) expect([path, (await askWith(one, key, path)).status]).toEqual([path, 403]);
+    const wide = await makeKey(one, token);
+    expect((await askWith(one, wide.key, '/v1/consent/app')).status).toBe(200);
+  });
+
   it('is taken from the addresses it is bound to, which a trusted proxy may tell', async () => {
     const [one] = house.nodes;
     const home = await makeKey(one, token, { allowedIps: ['127.0.0.1'] });
@@ -203,6 +212,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     ]);
     expect(await seen(away.key, '192.0.2.7')).toBe('403 address_not_allowed');
     expect(await chat(one, away.key)).toBe('403 address_not_allowed');
+    expect(house.audited.at(-1)?.action).toBe('credentials.refused');
     house.configure({ security: { trustedProxies: ['127.0.0.1'] } });
     expect(await seen(away.key, '192.0.2.7')).toBe(user);
     expect(await seen(away.key, '2001:db8::7')).toBe(user);
@@ -247,13 +257,20 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
   it('ends with the right to have keys, and works again once that is back', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token);
+    const other = await makeKey(one, token);
     await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), soon);
     house.configure({ roles: { maker: {}, plain: { selfService: { keys: 1, maxDays: 1 } } } });
     for (const node of house.nodes) expect(await knows(node, made.key)).toBe('401 invalid_api_key');
     house.configure({ roles: { maker: {}, plain: {} } });
     for (const node of house.nodes) expect(await knows(node, made.key)).toBe('401 invalid_api_key');
+    // Whoever lost the right sees and deletes what is there.
+    const leaked = `/v1/user/keys/${other.id}`;
+    expect((await keysOf(token)).map(({ id }) => id)).toContain(other.id);
+    expect((await post(token, {}, `${leaked}/rotate`)).status).toBe(403);
+    expect((await askWith(one, token, leaked, { method: 'DELETE' })).status).toBe(204);
     house.configure();
     for (const node of house.nodes) expect(await knows(node, made.key)).toBe(user);
+    expect(await knows(one, other.key)).toBe('401 invalid_api_key');
     house.clock.pass(2_000);
     const seconds = Math.floor(house.clock.epochMs() / 1000);
     expect(await knows(one, await signIn('plain', { iat: seconds }))).toBe(user);

@@ -40,7 +40,8 @@ export function createIdentify(
       if (caller !== undefined) return caller;
       throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
     } catch (thrown) {
-      if (thrown instanceof ParleyError && thrown.status === 401) noteRefusal?.(thrown.code);
+      if (thrown instanceof ParleyError && (thrown.status === 401 || thrown.code === 'address_not_allowed'))
+        noteRefusal?.(thrown.code);
       throw thrown;
     }
   };

@@ -19,6 +19,8 @@ export class KnownKeys {
   readonly #byDigest = new Map<string, Found>();
   readonly #byId = new Map<string, KnownKey>();
   readonly #ofOwner = new Map<string, Set<string>>();
+  /** When the newest token was issued that was seen of each owner here. */
+  readonly #newestOf = new Map<string, number>();
 
   find(digest: string): Found | undefined {
     return this.#byDigest.get(digest);
@@ -48,12 +50,16 @@ export class KnownKeys {
     if (former !== null) this.#byDigest.delete(former.digest);
     const left = this.#ofOwner.get(owner);
     left?.delete(id);
-    if (left?.size === 0) this.#ofOwner.delete(owner);
+    if (left?.size !== 0) return;
+    this.#ofOwner.delete(owner);
+    this.#newestOf.delete(owner);
   }
 
   /** Whether some of an owner's keys go by a token that said something else and is no younger: tokens tell whole seconds. */
   goesByAnother(owner: string, { project, roles, signedInAtMs }: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): boolean {
     const ids = [...(this.#ofOwner.get(owner) ?? [])];
+    if (ids.length === 0 || signedInAtMs < (this.#newestOf.get(owner) ?? signedInAtMs)) return false;
+    this.#newestOf.set(owner, signedInAtMs);
     return ids.some((id) => {
       const key = this.#byId.get(id)?.key;
       if (key === undefined || key.signedInAtMs > signedInAtMs) return false;

@@ -42,6 +42,8 @@ export class MadeKeys {
   /** -1: nothing is known yet. */
   #revision = -1;
   #heardAtMs = Number.NEGATIVE_INFINITY;
+  /** Something was written here that was not read since. */
+  #isBehind = false;
   #reading: Promise<void> = Promise.resolve();
   /** The read that begins once that one is over. */
   #next: Promise<void> | undefined;
@@ -76,7 +78,9 @@ export class MadeKeys {
 
   /** Whether what a caller began is to end, since the key it began with is no longer in force. */
   hasEnded({ madeKey }: Pick<Caller, 'madeKey'>): boolean {
-    return madeKey !== undefined && this.#revision !== -1 && !this.#isInForce(madeKey);
+    if (madeKey === undefined) return false;
+    if (!offersKeys(this.#deps.snapshot().configuration)) return true;
+    return this.#revision !== -1 && !this.#isInForce(madeKey);
   }
 
   /** What a caller may make of keys; undefined: nothing. */
@@ -89,9 +93,14 @@ export class MadeKeys {
     if (offersKeys(this.#deps.snapshot().configuration)) void this.#follow(caller).catch(() => undefined);
   }
 
-  /** Resolves once this node knows what was just written, or will know it in a moment. */
-  written(): Promise<void> {
-    return this.#readOn().catch(() => undefined);
+  /** Writes keys, and resolves once this node knows of it, or will look again in a moment: also after a fault, as the store may have taken it. */
+  async write<Value>(write: () => Promise<Value>): Promise<Value> {
+    this.#isBehind = true;
+    try {
+      return await write();
+    } finally {
+      await this.#readOn().catch(() => undefined);
+    }
   }
 
   async close(): Promise<void> {
@@ -101,11 +110,13 @@ export class MadeKeys {
 
   async #look(): Promise<void> {
     const { snapshot, isShared } = this.#deps;
-    if (offersKeys(snapshot().configuration) && (isShared || this.#revision === -1)) await this.#readOn();
+    const isDue = isShared || this.#revision === -1 || this.#isBehind;
+    if (isDue && offersKeys(snapshot().configuration)) await this.#readOn();
   }
 
+  /** Also where no role gives the right any more: a run that waited may have been begun with a key. */
   async #sweep(): Promise<void> {
-    if (this.#revision !== -1) this.#onChange();
+    if (this.#revision !== -1 || !offersKeys(this.#deps.snapshot().configuration)) this.#onChange();
   }
 
   /** A read that begins now or once the one under way is over: that may have missed what was written meanwhile. */
@@ -125,7 +136,11 @@ export class MadeKeys {
     const { store, clock } = this.#deps;
     const askedAtMs = clock.nowMs();
     const since = this.#isDeaf() ? -1 : this.#revision;
-    const { revision, keys, deleted } = await store.changes(since);
+    this.#isBehind = false;
+    const { revision, keys, deleted } = await store.changes(since).catch((thrown) => {
+      this.#isBehind = true;
+      throw thrown;
+    });
     const isAnew = since === -1 || revision < since;
     if (revision < since) {
       // Somebody put a back-up in the place of the database.
@@ -175,8 +190,7 @@ export class MadeKeys {
     // Another node may have made one a moment ago.
     if (this.#deps.isShared || this.#revision === -1) await this.#readOn();
     if (!this.#known.goesByAnother(subject, { project, roles, signedInAtMs })) return;
-    await this.#deps.store.noteSignIn(subject, { project, roles, signedInAtMs });
-    await this.#readOn();
+    await this.write(() => this.#deps.store.noteSignIn(subject, { project, roles, signedInAtMs }));
   }
 
   async #keepUses(): Promise<void> {

@@ -30,8 +30,8 @@ export function isSignedIn({ chain, madeKey, signedInAtMs }: Caller): boolean {
   return chain === null && madeKey === undefined && signedInAtMs !== undefined;
 }
 
-/** What a caller may make of keys. Throws `access_denied` with what would help, if it may not have any. */
-export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, caller: Caller): SelfService {
+/** Throws `access_denied` with what would help, if a caller is no user who signed in. */
+export function requireSignedIn(caller: Caller): void {
   requireOwn(caller, 'make or manage keys');
   if (caller.madeKey !== undefined)
     throw denied('A key that a user made cannot make or manage keys; sign in, and send your token.');
@@ -39,6 +39,11 @@ export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, call
     throw denied(
       'Keys of their own are for users who sign in with an identity provider; send the token of one. Further keys of a project are given out by those who run this service.',
     );
+}
+
+/** What a caller may make of keys. Throws `access_denied` with what would help, if it may not have any. */
+export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, caller: Caller): SelfService {
+  requireSignedIn(caller);
   const right = selfServiceOf(roles, caller.roles);
   if (right !== undefined) return right;
   throw denied(

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { excerptOfTexts } from '#base/excerpt.ts';
 import type { ChatHead } from '#domain/chats/chat-store.ts';
 import { openTurn } from './chat-rows.ts';
@@ -8,6 +9,8 @@ interface Found {
   readonly heads: readonly ChatHead[];
   /** In lower case. */
   readonly words: readonly string[];
+  /** Ends the work once nobody waits for it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const mostExcerpts = 100;
@@ -16,7 +19,10 @@ const mostBytes = 4 * 1024 ** 2;
 const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
 
 /** A line of each of the first chats that were found, by their ids: of the first turn with as many of the words as can be. */
-export async function readExcerpts(deps: ReadDeps, { subject, heads, words }: Found): Promise<ReadonlyMap<string, string>> {
+export async function readExcerpts(
+  deps: ReadDeps,
+  { subject, heads, words, signal }: Found,
+): Promise<ReadonlyMap<string, string>> {
   const { database, seal } = deps;
   const ids = await fittingIds(deps, subject, heads);
   if (ids.length === 0) return new Map();
@@ -25,6 +31,9 @@ export async function readExcerpts(deps: ReadDeps, { subject, heads, words }: Fo
   );
   const excerpts = new Map<string, string>();
   for (const [chat, turns] of Map.groupBy(rows, (row) => row.chat)) {
+    // Streams go on meanwhile.
+    await setImmediate();
+    signal?.throwIfAborted();
     const said = turns.map((turn) => openTurn(seal, turn)).sort((one, other) => Number(one.atMs) - Number(other.atMs));
     const line = excerptOfTexts(
       said.map(({ text }) => String(text)),

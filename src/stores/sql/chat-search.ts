@@ -94,7 +94,11 @@ export class ChatSearch {
     const { heads, next } = await this.#findHeads(looking);
     const { subject, query } = looking;
     if (query.excerpts !== true || heads.length === 0) return { heads, next };
-    return { heads, next, excerpts: await readExcerpts(this.#deps, { subject, heads, words: query.words }) };
+    return {
+      heads,
+      next,
+      excerpts: await readExcerpts(this.#deps, { subject, heads, words: query.words, signal: query.signal }),
+    };
   }
 
   async #findHeads(looking: Looking): Promise<ChatListPage> {

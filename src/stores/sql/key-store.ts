@@ -8,6 +8,7 @@ import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 const ofUsers = 'user';
+const usesAtOnce = 200;
 /** How long it is told that a key was deleted: nodes that heard nothing for longer read everything again. */
 const deletedForMs = 10 * 60_000;
 /** How long others' keys stay that have expired; those of an owner go when it makes another. */
@@ -107,9 +108,14 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    await this.#database.run(async (kysely) => {
+    for (const part of partsOf([...uses])) await this.#noteUses(part);
+  }
+
+  /** Together, so that they are one wait for the disk. */
+  async #noteUses(uses: readonly (readonly [string, number])[]): Promise<void> {
+    await this.#database.transact(async (transaction) => {
       for (const [id, atMs] of uses) {
-        await kysely
+        await transaction
           .updateTable('api_keys')
           .set({ last_used_at_ms: atMs })
           .where('id', '=', id)
@@ -130,6 +136,10 @@ export class SqlKeyStore implements KeyStore {
       return { revision, keys: there.map(toKey), deleted: gone.map(({ id }) => id) };
     });
   }
+}
+
+function* partsOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += usesAtOnce) yield items.slice(from, from + usesAtOnce);
 }
 
 async function nextRevision(transaction: Kysely<Schema>): Promise<number> {

@@ -14,8 +14,8 @@ export const underWay = ['queued', 'in_progress'] as const;
 
 /**
  * Returned by a statement, it has it answered as soon as everybody can see what it wrote; that is on the disk a little later, within a
- * millisecond or so with SQLite, three times `wal_writer_delay` at most with PostgreSQL. What the death of a node leaves there is
- * the same, a machine that loses its power may lose it.
+ * millisecond or so with SQLite, three times `wal_writer_delay` at most with PostgreSQL. A node that is
+ * killed loses nothing of it; a machine that loses its power may.
  */
 export const syncedBehind = sql<null>`set_config('synchronous_commit', 'off', true)`.as('synced');
 

@@ -65,11 +65,12 @@ function runAndSyncBehind(found, parameters) {
 
 function answer({ text, parameters }) {
   try {
-    if (unsynced !== undefined) throw unsynced;
+    // Not in a transaction, which would be left half open.
+    if (unsynced !== undefined && !database.isTransaction) throw unsynced;
     const found = prepare(text);
     return found.isBehind && !database.isTransaction ? runAndSyncBehind(found, parameters) : run(found, parameters);
   } catch (fault) {
-    unsynced = undefined;
+    if (fault === unsynced) unsynced = undefined;
     return { fault };
   }
 }

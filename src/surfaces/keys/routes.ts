@@ -11,7 +11,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { KeyPlace, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { toMadeKey } from '#domain/callers/made-key-form.ts';
 import type { MadeKeys } from '#domain/callers/made-keys.ts';
-import { requireSelfService } from '#domain/callers/self-service.ts';
+import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
@@ -20,7 +20,7 @@ import { toStoredKey } from './to-stored-key.ts';
 
 export interface KeyRoutesDeps {
   readonly store: KeyStore;
-  readonly madeKeys: Pick<MadeKeys, 'written'>;
+  readonly madeKeys: Pick<MadeKeys, 'write'>;
   readonly identify: Identify;
   readonly snapshot: () => ConfigSnapshot;
   readonly clock: Clock;
@@ -49,39 +49,39 @@ async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fastify
   const asked = requireShape<NewKey>(newKeyShape as never, await readBody(request));
   const { key, ...made } = toMadeKey(deps.newSecret());
   const stored = toStoredKey(asked, { owner, right, made, id: deps.newId(), nowMs: deps.clock.epochMs() });
-  if ((await deps.store.add(stored, right.keys)) === 'full')
+  if ((await deps.madeKeys.write(() => deps.store.add(stored, right.keys))) === 'full')
     throw new ParleyError(
       'too_many_keys',
       `You have ${right.keys} ${right.keys === 1 ? 'key' : 'keys'}, as many as your roles let you have at once; delete one that you do not need.`,
     );
-  await deps.madeKeys.written();
   note(deps, request, { action: 'key.made', place: stored });
   reply.code(201);
   return { ...toShown(stored), key };
 }
 
 async function list(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  const { owner } = await makerOf(deps, request);
+  const owner = await ownerOf(deps, request);
   return { object: 'list', data: (await deps.store.list(owner.subject)).map(toShown) };
 }
 
 async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const place = await placeOf(deps, request);
-  if (!(await deps.store.delete(place, deps.clock.epochMs()))) throw notThere();
-  await deps.madeKeys.written();
+  const { subject: owner } = await ownerOf(deps, request);
+  const place = { owner, id: idIn(request) };
+  if (!(await deps.madeKeys.write(() => deps.store.delete(place, deps.clock.epochMs())))) throw notThere();
   note(deps, request, { action: 'key.deleted', place });
   reply.code(204);
 }
 
 async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   refuseLargeBody(request.raw, mostBodyBytes);
-  const place = await placeOf(deps, request);
+  const { owner: maker } = await makerOf(deps, request);
+  const place = { owner: maker.subject, id: idIn(request) };
   const { overlapSeconds = 0 } = requireShape<KeyRotation>(rotationShape as never, await readBody(request));
   const { key, ...made } = toMadeKey(deps.newSecret());
   const atMs = deps.clock.epochMs();
-  const rotated = await deps.store.rotate(place, { ...made, atMs, formerUntilMs: atMs + overlapSeconds * 1000 });
+  const rotation = { ...made, atMs, formerUntilMs: atMs + overlapSeconds * 1000 };
+  const rotated = await deps.madeKeys.write(() => deps.store.rotate(place, rotation));
   if (rotated === undefined) throw notThere();
-  await deps.madeKeys.written();
   note(deps, request, { action: 'key.rotated', place });
   return { ...toShown(rotated), key };
 }
@@ -95,9 +95,15 @@ async function makerOf(
   return { owner, right: requireSelfService(snapshot().configuration, owner) };
 }
 
-async function placeOf(deps: KeyRoutesDeps, request: FastifyRequest): Promise<KeyPlace> {
-  const { owner } = await makerOf(deps, request);
-  return { owner: owner.subject, id: (request.params as { key: string }).key };
+/** Who sees and deletes keys: also a user who may make none any more. */
+async function ownerOf({ identify }: KeyRoutesDeps, { raw }: FastifyRequest): Promise<Caller> {
+  const owner = await identify(readCredentials(raw), raw);
+  requireSignedIn(owner);
+  return owner;
+}
+
+function idIn({ params }: FastifyRequest): string {
+  return (params as { key: string }).key;
 }
 
 async function readBody({ raw }: FastifyRequest): Promise<unknown> {

@@ -64,7 +64,7 @@ export function ReplyActions({ reply, branches, conversationId, isBeside, setIsB
         {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
         <UsageLine reply={reply} />
       </div>
-      {say !== undefined && isWhole && !isTest && <FollowUps {...{ reply, conversationId, say }} />}
+      {say !== undefined && isWhole && !isTest && <FollowUps key={reply.id} {...{ reply, conversationId, say }} />}
     </>
   );
 }

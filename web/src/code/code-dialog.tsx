@@ -36,7 +36,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   const shown = made === undefined ? found : withKey(found, made.key);
   const options = [first, ...others].map((snippet) => [snippet.name, snippet.name] as const);
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': title, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': title, closedby: 'closerequest' }}>
       <h2 id={title}>{words.title(name)}</h2>
       <p className="soft">{words.intro}</p>
       <dl>

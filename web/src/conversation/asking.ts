@@ -5,7 +5,7 @@ import { askPatiently, type Retry } from './ask-patiently.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
 import { type Conversation, type Question, type Reply, turnsUpTo, withReply, withTurn } from './conversation.ts';
 import type { Library } from './library.ts';
-import { ReplyFold } from './reply-fold.ts';
+import { type JoinTexts, ReplyFold } from './reply-fold.ts';
 import { toMessages } from './to-messages.ts';
 
 export interface AskingParts {
@@ -31,7 +31,7 @@ export interface GoingOn {
   readonly cut: Reply;
   /** Asks for the rest. */
   readonly ask: Message;
-  readonly join: (said: string, more: string) => string;
+  readonly join: JoinTexts;
   /** With what both parts took. */
   readonly total: (reply: Reply) => Reply;
 }

@@ -24,7 +24,19 @@ describe('two parts of an answer', () => {
     ['while it repeats, nothing is added', 'It was the best of times', 'the best ', 'It was the best of times'],
     ['nothing more is nothing more', 'It was', '', 'It was'],
   ])('%s', (_, said, more, joined) => {
-    expect(joinText(said, more)).toBe(joined);
+    expect(joinText(said, more, false)).toBe(joined);
+  });
+
+  it.each([
+    [
+      'the last brace of a code',
+      'function f() {\n  if (a) {\n    b();\n  }\n',
+      '}',
+      'function f() {\n  if (a) {\n    b();\n  }\n}',
+    ],
+    ['nothing but what was there', 'It was the best of times', 'the best of times', 'It was the best of times'],
+  ])('end with what stands in the first part already: %s', (_, said, more, joined) => {
+    expect(joinText(said, more, true)).toBe(joined);
   });
 
   it('are asked to be joined at the last words, of a long text at the beginning of one', () => {

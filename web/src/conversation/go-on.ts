@@ -22,10 +22,10 @@ export function toGoingOn(cut: Reply): GoingOn {
 }
 
 /** Two parts of one answer as one text; the second may repeat the end of the first. While it may still be doing so, nothing of it is shown. */
-export function joinText(said: string, more: string): string {
+export function joinText(said: string, more: string, isOver: boolean): string {
   const tail = tailOf(said);
   const next = more.replace(/^\s*(…|\.{3})?/, '');
-  if (next === '' || tail.includes(next.trim())) return said;
+  if (next === '' || (!isOver && tail.includes(next.trim()))) return said;
   const overlap = overlapOf(said.trimEnd(), next.trimStart());
   if (overlap > 0) return said.trimEnd() + next.trimStart().slice(overlap);
   const isGap = endsWord.test(said) && beginsWord.test(more);

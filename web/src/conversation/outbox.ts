@@ -41,7 +41,12 @@ export class Outbox {
     this.#kept = kept;
     parts.asking.hear((conversationId, reply) => this.#goOn(conversationId, reply));
     kept?.onChange((conversationId) => {
-      this.#waiting.delete(conversationId);
+      const held = new Map(this.waiting(conversationId).map(({ id, isHeld }) => [id, isHeld]));
+      const now = toWaiting(kept.read(conversationId));
+      this.#waiting.set(
+        conversationId,
+        now.map((each) => ({ ...each, isHeld: held.get(each.id) ?? true })),
+      );
       for (const view of this.#views) view();
     });
   }

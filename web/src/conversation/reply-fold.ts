@@ -3,16 +3,19 @@ import { ChunkFold } from '#contract/chunk-fold.ts';
 import { ServiceFault } from '../service/fault.ts';
 import type { Reply, StageTime } from './conversation.ts';
 
+/** Makes one text of what was said before and what comes behind it; `isOver` once nothing more comes. */
+export type JoinTexts = (said: string, more: string, isOver: boolean) => string;
+
 /** Folds the chunks of one reply, and notes when its steps began and ended. A reply that goes on behind an earlier one has the parts of both. */
 export class ReplyFold {
   readonly #start: Reply;
   readonly #chunks = new ChunkFold((message) => new ServiceFault({ status: 200, code: 'upstream_failed', message }));
   readonly #running = new Set<number>();
   readonly #earlier: Reply | undefined;
-  readonly #join: (said: string, more: string) => string;
+  readonly #join: JoinTexts;
   #stageTimes: Readonly<Record<number, StageTime>> = {};
 
-  constructor(start: Reply, earlier?: Reply, join = inParagraphs) {
+  constructor(start: Reply, earlier?: Reply, join: JoinTexts = inParagraphs) {
     this.#start = start;
     this.#earlier = earlier;
     this.#join = join;
@@ -36,7 +39,7 @@ export class ReplyFold {
     const steps = shown.stages?.length ?? 0;
     return {
       ...this.#start,
-      text: this.#join(said, content ?? ''),
+      text: this.#join(said, content ?? '', choice?.finish_reason != null),
       custom: behind(shown, custom),
       stageTimes: {
         ...before,

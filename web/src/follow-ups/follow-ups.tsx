@@ -18,9 +18,11 @@ interface FollowUpsProps {
 const freshMs = 30_000;
 
 /** What may be asked next, as the model suggests that also names conversations; nothing until the user chose to have it. */
-export function FollowUps({ reply, conversationId, say }: FollowUpsProps) {
+export function FollowUps({ reply: given, conversationId, say }: FollowUpsProps) {
   const words = useAnswerWords();
   const { service, library, titleModel: model } = usePage();
+  // As it is first shown: a rating makes another object of the same answer.
+  const [reply] = useState(given);
   const [questions, setQuestions] = useState<readonly string[]>([]);
   useEffect(() => {
     const question = library.find(conversationId)?.turns[reply.parent];
