@@ -34,8 +34,16 @@ function beginOfWord(text: string, from: number, to: number): number {
 
 /** The same of the first of several texts that has as many of the words as any. */
 export function excerptOfTexts(texts: readonly string[], words: readonly string[]): string | undefined {
-  const lower = texts.map((text) => text.toLowerCase());
-  const counts = lower.map((text) => words.filter((word) => text.includes(word)).length);
-  const best = texts[counts.indexOf(Math.max(...counts))];
+  const best = texts[bestOf(texts, words)];
   return best === undefined ? undefined : excerptOf(best, words);
+}
+
+/** Which of several texts is the first with as many of the words as any; -1 where none of them stands in any. */
+export function bestOf(texts: readonly string[], words: readonly string[]): number {
+  const counts = texts.map((text) => {
+    const lower = text.toLowerCase();
+    return words.filter((word) => lower.includes(word)).length;
+  });
+  const most = Math.max(0, ...counts);
+  return most === 0 ? -1 : counts.indexOf(most);
 }

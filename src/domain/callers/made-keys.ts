@@ -141,14 +141,13 @@ export class MadeKeys {
       this.#isBehind = true;
       throw thrown;
     });
-    const isAnew = since === -1 || revision < since;
     if (revision < since) {
       // Somebody put a back-up in the place of the database.
       this.#revision = -1;
       this.#heardAtMs = Number.NEGATIVE_INFINITY;
       return this.#read();
     }
-    if (isAnew) this.#known = new KnownKeys();
+    if (since === -1) this.#known = new KnownKeys();
     for (const key of keys) this.#known.put(key, clock.epochMs());
     for (const id of deleted) this.#known.delete(id);
     const isNews = revision !== this.#revision;

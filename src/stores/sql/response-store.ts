@@ -25,12 +25,6 @@ import { SqlRunStore } from './run-store.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-interface Adding {
-  readonly row: ResponseRow;
-  /** Whether somebody who does not wait for its answer was promised it: it is on the disk before it is answered. */
-  readonly isSyncedFirst: boolean;
-}
-
 interface Ending extends EndedResponse {
   readonly node: string;
 }
@@ -41,14 +35,14 @@ export class SqlResponseStore implements ResponseStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
   readonly #statements = new ResponseStatements();
-  readonly #added: Batches<Adding, undefined>;
+  readonly #added: Batches<ResponseRow, undefined>;
   readonly #ended: Batches<Ending, boolean>;
 
   constructor(database: SqlDatabase, seal: Seal) {
     this.#database = database;
     this.#seal = seal;
     this.runs = new SqlRunStore(database, seal, this.#statements);
-    this.#added = new Batches((adding) => this.#insert(adding));
+    this.#added = new Batches((rows) => this.#insert(rows));
     this.#ended = new Batches((ending) => this.#end(ending));
   }
 
@@ -82,11 +76,11 @@ export class SqlResponseStore implements ResponseStore {
   }
 
   async begin(response: RunningResponse, run?: JsonObject): Promise<void> {
-    await this.#added.add({ row: toRunningRow(this.#seal, response, run), isSyncedFirst: response.isBackground });
+    await this.#added.add(toRunningRow(this.#seal, response, run));
   }
 
   async add(response: StoredResponse): Promise<void> {
-    await this.#added.add({ row: toRow(this.#seal, response), isSyncedFirst: false });
+    await this.#added.add(toRow(this.#seal, response));
   }
 
   end(ended: EndedResponse, node: string): Promise<boolean> {
@@ -131,19 +125,19 @@ export class SqlResponseStore implements ResponseStore {
   }
 
   /** Users in one order, so that two nodes that write for the same ones never wait for each other. */
-  async #insert(adding: readonly Adding[]): Promise<readonly undefined[]> {
-    const [first] = adding;
-    const isSyncedFirst = adding.some((each) => each.isSyncedFirst);
-    if (first !== undefined && adding.length === 1 && !isSyncedFirst) {
-      await this.#database.run((kysely) => this.#statements.add.run(kysely, first.row));
+  async #insert(rows: readonly ResponseRow[]): Promise<readonly undefined[]> {
+    const [first] = rows;
+    const isBehind = rows.every((row) => row.is_background === 0);
+    if (first !== undefined && rows.length === 1 && isBehind) {
+      await this.#database.run((kysely) => this.#statements.add.run(kysely, first));
       return [undefined];
     }
-    const rows = adding.map(({ row }) => row).toSorted((one, other) => (one.subject < other.subject ? -1 : 1));
+    const inOrder = rows.toSorted((one, other) => (one.subject < other.subject ? -1 : 1));
     await this.#database.run(async (kysely) => {
-      const inserting = kysely.insertInto('responses').values(rows);
-      await (isSyncedFirst ? inserting : inserting.returning(syncedBehind)).execute();
+      const inserting = kysely.insertInto('responses').values(inOrder);
+      await (isBehind ? inserting.returning(syncedBehind) : inserting).execute();
     });
-    return adding.map(() => undefined);
+    return rows.map(() => undefined);
   }
 
   async #end(ending: readonly Ending[]): Promise<readonly boolean[]> {

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Reply } from '../conversation/conversation.ts';
+import { hasControls, hasEndedWell, type Reply } from '../conversation/conversation.ts';
 import { toGoingOn } from '../conversation/go-on.ts';
 import { FollowUps } from '../follow-ups/follow-ups.tsx';
 import { usePage } from '../page/page.tsx';
@@ -49,7 +49,6 @@ export function ReplyActions({ reply, branches, conversationId, isBeside, setIsB
   // What else there is would be done with the one that stands last, as if it were chosen.
   if (isBeside) return <div className="actions">{toggle}</div>;
   const mayGoOn = say !== undefined && canGoOn(reply);
-  const isWhole = reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply);
   return (
     <>
       <div className="actions">
@@ -64,13 +63,9 @@ export function ReplyActions({ reply, branches, conversationId, isBeside, setIsB
         {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
         <UsageLine reply={reply} />
       </div>
-      {say !== undefined && isWhole && !isTest && <FollowUps key={reply.id} {...{ reply, conversationId, say }} />}
+      {say !== undefined && hasEndedWell(reply) && !isTest && <FollowUps key={reply.id} {...{ reply, conversationId, say }} />}
     </>
   );
-}
-
-function hasControls({ custom: { controls } }: Reply): boolean {
-  return Array.isArray(controls) && controls.length > 0;
 }
 
 /** Whether the answer has an end that it did not come to, and that one more request may bring. */

@@ -133,6 +133,16 @@ export function withReply(conversation: Conversation, reply: Reply): Conversatio
   return { ...conversation, turns: { ...conversation.turns, [reply.id]: reply } };
 }
 
+/** Whether an answer offers what is to be filled in or chosen. */
+export function hasControls({ custom: { controls } }: Reply): boolean {
+  return Array.isArray(controls) && controls.length > 0;
+}
+
+/** Where an answer leaves nothing to decide: whether it is to go on, or what is filled into its form. */
+export function hasEndedWell(reply: Reply): boolean {
+  return reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply);
+}
+
 export function showing(conversation: Conversation, { parent, id }: Turn): Conversation {
   return { ...conversation, shown: { ...conversation.shown, [parent]: id } };
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import type { Said } from '../chat/said.ts';
 import type { Asking } from './asking.ts';
-import { type Reply, shownTurns } from './conversation.ts';
+import { hasEndedWell, type Reply, shownTurns } from './conversation.ts';
 import type { Library } from './library.ts';
 
 /** What was sent while an answer came. */
@@ -121,11 +121,6 @@ export class Outbox {
     this.#kept?.write(conversationId, waiting.length === 0 ? '' : JSON.stringify(waiting));
     for (const view of this.#views) view();
   }
-}
-
-/** Where an answer leaves nothing to decide: whether it is to go on, or what is filled into its form. */
-function hasEndedWell({ state, finish, custom: { controls } }: Reply): boolean {
-  return state === 'done' && finish !== 'length' && !(Array.isArray(controls) && controls.length > 0);
 }
 
 function toWaiting(text: string): readonly Waiting[] {

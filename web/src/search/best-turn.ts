@@ -1,3 +1,4 @@
+import { bestOf } from '#base/excerpt.ts';
 import type { Conversation, Turn } from '../conversation/conversation.ts';
 import { shownTurns } from '../conversation/conversation.ts';
 
@@ -6,10 +7,10 @@ export function bestTurn(conversation: Conversation, words: readonly string[]): 
   const shown = shownTurns(conversation);
   const ids = new Set(shown.map(({ id }) => id));
   const turns = [...shown, ...Object.values(conversation.turns).filter(({ id }) => !ids.has(id))];
-  const counts = turns.map(({ text }) => {
-    const lower = text.toLowerCase();
-    return words.filter((word) => lower.includes(word)).length;
-  });
-  const most = Math.max(0, ...counts);
-  return most === 0 ? undefined : turns[counts.indexOf(most)];
+  return turns[
+    bestOf(
+      turns.map(({ text }) => text),
+      words,
+    )
+  ];
 }
