@@ -1,9 +1,9 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
+import { compilePattern, PatternError } from '#base/text/patterns.ts';
 import { parseMessage } from '../parse-message.ts';
 import { requestFault, requireShape } from '../request-fault.ts';
-import { compilePattern, PatternFault } from '../safe-pattern.ts';
 import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
 
 const forms = new Map(
@@ -93,7 +93,7 @@ function requirePattern(pattern: string, at: string): void {
   try {
     compilePattern(pattern);
   } catch (cause) {
-    if (!(cause instanceof PatternFault)) throw cause;
+    if (!(cause instanceof PatternError)) throw cause;
     throw requestFault(at, `must be a regular expression that RE2 takes: ${cause.message}`);
   }
 }

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { compilePattern, isPatternIn } from '#base/text/patterns.ts';
 import type { Condition } from './conditions.ts';
 
 /** A deployment as conditions look at it. */
@@ -18,8 +18,8 @@ export function meetConditions(conditions: readonly Condition[]): (deployment: D
 function toFilter(condition: Condition): (deployment: DescribedDeployment) => boolean {
   const { property_name: property } = condition;
   if (condition.condition_type === 'eq') return (deployment) => wordsOf(deployment, property).includes(condition.const);
-  const expression = RE2JS.compile(condition.expression);
-  return (deployment) => wordsOf(deployment, property).some((word) => expression.matcher(String(word)).find());
+  const pattern = compilePattern(condition.expression);
+  return (deployment) => wordsOf(deployment, property).some((word) => isPatternIn(pattern, String(word)) === true);
 }
 
 /** What a property can be called: an application is "application", `true` and "true". */
