@@ -13,6 +13,7 @@ const ofCaller: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
 const words = ['message', 'type', 'param', 'code', 'displayMessage'] as const;
 /** What stands ahead of the secret in a field such as Authorization. */
 const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
+// Pattern bound: a line that shortened has cut to longestMessage.
 const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
 const pathOfMachine =
   /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;

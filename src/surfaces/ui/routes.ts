@@ -135,6 +135,7 @@ function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: Served
 /** The smallest copy that the caller can unpack. */
 function choose(file: PageFile, accepted = ''): readonly [encoding: string | undefined, bytes: Buffer] {
   const takes = (name: string): boolean =>
+    // Pattern bound: a header of at most 16 kB; the two names are constants.
     new RegExp(`(^|[,\\s])${name}\\s*(,|;(?!\\s*q=0(\\.0*)?\\s*(,|$))|$)`, 'i').test(accepted);
   if (file.brotli !== undefined && takes('br')) return ['br', file.brotli];
   if (file.gzip !== undefined && takes('gzip')) return ['gzip', file.gzip];
