@@ -13,7 +13,11 @@ describe('the built program that reads documents', () => {
     const paper: Paper = { file, title: 'The manual', parts };
     const work = runIsolated({
       program: new URL('dist/document-process.js', folder),
-      task: { label: { name: file, contentType: 'application/octet-stream' }, bounds: { maxPages: 10, maxUnpackedBytes: 10_000_000 }, maxPassages: 100 },
+      task: {
+        label: { name: file, contentType: 'application/octet-stream' },
+        bounds: { maxPages: 10, maxUnpackedBytes: 10_000_000 },
+        maxPassages: 100,
+      },
       bytes: new Uint8Array(makeDocument(paper)),
       bounds: { timeoutMs: 50_000, maxMemoryMb: 300 },
       signal: new AbortController().signal,
