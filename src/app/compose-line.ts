@@ -91,7 +91,8 @@ export function composeLine(deps: CompleteServiceDeps) {
     answer: createAnswerChat({ states, reserveLimits, clock, ways }),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
-    askFeature: (ask, signal) => askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent }, ask, signal),
+    askFeature: (ask, signal) =>
+      askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent, reserveLimits }, ask, signal),
     countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
   };
   const starters: CallerRoutesDeps['starters'] = (deployment, asking) => {

@@ -38,6 +38,7 @@ import { answerErrors } from '#surfaces/http/framework-errors.ts';
 import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import type { MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
+import { requireHttps } from '#surfaces/http/strict-transport.ts';
 import { keyRoutes } from '#surfaces/keys/routes.ts';
 import { addonRoutes } from '#surfaces/listings/addon-routes.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
@@ -119,7 +120,7 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
       const listener = answerOrigins(fastPath.before(framework), { snapshot, isReserved: addin.takes });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
-        : createHttpsServer({ ...httpOptions, ...tls }, listener);
+        : createHttpsServer({ ...httpOptions, ...tls }, requireHttps(listener));
     },
   });
   paceBodies(app.server);

@@ -51,6 +51,8 @@ export interface ServiceDeps {
   readonly passages?: PassageStore;
   /** Where responses are kept. Absent: none are, and their paths are not served. */
   readonly responses?: ResponseStores;
+  /** Longest duration of a response in the background. Absent: six hours. */
+  readonly maxBackgroundRunMs?: number;
   /** Tells other nodes what does not wait until they look. Absent: there are none, or nobody tells them. */
   readonly broadcast?: NodeBroadcast | undefined;
   /** Where cases and evaluations are kept. Absent: none are, and their paths are not served. */

@@ -33,7 +33,7 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
 
 /** What programs are sent beside the request, of which what is secret is shown to nobody. */
 export function forPrograms({ call, deployment, snapshot }: Target, key: string): ForPrograms {
-  const { headers, query } = handedOn(call.origin);
+  const { headers, query } = handedOn(call.origin, deployment);
   const { forwardsToken } = deployment;
   const credentials = forwardsToken && call.caller.chain === null ? call.origin && credentialsIn(call.origin) : undefined;
   const isToken = credentials !== undefined && hasTokenForm(credentials) && snapshot.keys.find(credentials) === undefined;
@@ -42,7 +42,7 @@ export function forPrograms({ call, deployment, snapshot }: Target, key: string)
     ...(isToken && { authorization: `Bearer ${credentials}` }),
     ...toIdFields(deployment),
   };
-  return { headers, query, own, secrets: isToken ? [key, credentials] : [key] };
+  return { headers, query, own, secrets: isToken ? [key, credentials] : [key], returnsFields: deployment.ownership === null };
 }
 
 /** By which a program knows which of its deployments is called. Ids that users made are spelled as in addresses already. */

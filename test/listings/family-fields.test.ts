@@ -163,7 +163,7 @@ describe('an item of a listing', () => {
 });
 
 describe('an application that a user made', () => {
-  it('shows its settings to that user alone', async () => {
+  it('shows its settings to that user alone, and its starters to others', async () => {
     const id = `applications/${bucketOf('key:p')}/mine`;
     const saved = await service.ask({
       method: 'PUT',
@@ -175,7 +175,7 @@ describe('an application that a user made', () => {
     expect(await itemAt(`/openai/applications/${id}`)).toMatchObject({ application_properties: { model: 'chat' } });
     const toOthers = await itemAt(`/openai/applications/${id}`, 'other');
     expect(toOthers).toMatchObject({ id, application: id, application_type_schema_id: typed.applicationTypeSchemaId });
-    expect(toOthers).not.toHaveProperty('application_properties');
+    expect(toOthers.application_properties).toEqual({ starters: [] });
     await service.ask({ method: 'DELETE', path: `/v1/${id}`, headers: withKey('user') });
   });
 });

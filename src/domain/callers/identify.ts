@@ -4,6 +4,7 @@ import { type ErrorCode, ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
 import { isMadeKey } from './made-key-form.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
+import { subjectPrefixes } from './subjects.ts';
 
 /**
  * Finds who a key or token belongs to, at once if it is a configured key. Throws `invalid_api_key`, `invalid_token`,
@@ -72,7 +73,7 @@ export class KeyRing {
 
   /** A key of which only the SHA-256 digest is known, in hexadecimal. */
   addDigest(sha256: string, { project, roles }: Holder): void {
-    this.#callers.set(sha256.toLowerCase(), { subject: `key:${project}`, project, roles, chain: null });
+    this.#callers.set(sha256.toLowerCase(), { subject: `${subjectPrefixes.key}${project}`, project, roles, chain: null });
   }
 
   /** Whom a key stands for. */

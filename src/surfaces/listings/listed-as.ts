@@ -31,12 +31,13 @@ export const listedAsModels: ListedAs = {
   }),
 };
 
-/** How an application of a type is set up. What a user has made is shown to that user alone. */
-function toSettings({ ofType, ownership }: Deployment, caller: Caller): Record<string, unknown> {
+/** The settings of an application of a type. Those that a user has made are shown to that user alone, except the starters of a quick app. */
+function toSettings({ ofType, ownership, quickApp }: Deployment, caller: Caller): Record<string, unknown> {
   if (ofType === undefined) return {};
   const isShown = ownership === null || (ownership.owner === caller.subject && !isLedByAnother(caller));
+  const properties = isShown ? leaveOutSecrets(ofType.properties) : quickApp && { starters: quickApp.starters };
   return {
     application_type_schema_id: ofType.schemaId,
-    ...(isShown && { application_properties: leaveOutSecrets(ofType.properties) }),
+    ...(properties && { application_properties: properties }),
   };
 }
