@@ -10,6 +10,7 @@ import type { Answered } from '#test/ask.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { spawnTied, type TiedProcess } from '#test/tied-process.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { openNetwork, toSettings } from './network.ts';
 
@@ -263,8 +264,8 @@ export function loadMcpTools(url: string, limits: { timeoutMs?: number; connectM
   const settings = toSettings(url);
   const tools = new McpTools(clock, new Caches());
   onTestFinished(() => tools.close());
-  const load = async (signal = new AbortController().signal, subject = 'user') =>
-    (await tools.load(settings, network, { signal, subject, application: 'app' })).tools;
+  const load = async (signal = new AbortController().signal, subject = 'user', more: Partial<McpToolsetSettings> = {}) =>
+    (await tools.load({ ...settings, ...more }, network, { signal, subject, application: 'app' })).tools;
   return { tools, load, pass: clock.pass };
 }
 
