@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { Answered } from '#test/ask.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { spawnTied, type TiedProcess } from '#test/tied-process.ts';
-import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { openNetwork, toSettings } from './network.ts';
 
