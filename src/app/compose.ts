@@ -26,6 +26,7 @@ import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
+import { RatingQuota, ratingQuotaBounds } from '#surfaces/features/rating-quota.ts';
 import { featureRoutes, toRatePath } from '#surfaces/features/routes.ts';
 import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
@@ -198,7 +199,8 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
     newId: createLetterIds(),
     aliases: compat,
   });
-  const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit });
+  const ratings = new RatingQuota(parts.caches.open('ratings', ratingQuotaBounds), parts.clock);
+  const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit, ratings });
   mcpRoutes(app, { handler, calls, snapshot, catalog, others });
   listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });
   addonRoutes(app, { snapshot, identify, prefixes: ['compat', ...compat], createdSeconds });
