@@ -3,13 +3,7 @@ import { toLatin1 } from '#base/text-bytes.ts';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import {
-  parseRating,
-  parseTokenizeRequest,
-  parseTruncateRequest,
-  type Rating,
-  ratedAction,
-} from '#contract/features-request.ts';
+import { parseRating, parseTokenizeRequest, parseTruncateRequest, type Rating, ratedAction } from '#contract/features-request.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
