@@ -20,9 +20,9 @@ export const signInFrench: SignInWords = {
   signInNeedsHttps: (name) => `La connexion avec ${name} ne fonctionne qu’en https. Ouvrez cette page à son adresse https.`,
   keyOf: (project) => `${project} (clé)`,
   linkOfAnother: (here, there) =>
-    `Vous êtes connecté en tant que ${here}. Ce lien vous connecte en tant que ${there}. Voulez-vous changer ?`,
+    `Vous êtes connecté en tant que ${here}. Ce lien vous connecte en tant que ${there}. Voulez-vous changer ?`,
   linkOfUnknown: (here) =>
-    `Vous êtes connecté en tant que ${here}. Ce lien vous connecte sous un autre nom. Voulez-vous changer ?`,
+    `Vous êtes connecté en tant que ${here}. Ce lien vous connecte sous un autre nom. Voulez-vous changer ?`,
   linkRefused: (here) => `Ce lien contient une clé que ce service n’accepte pas. Vous restez connecté en tant que ${here}.`,
   switchUser: 'Changer',
   stay: 'Rester connecté',
