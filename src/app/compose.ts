@@ -10,6 +10,7 @@ import { createIdentify, type Identify, unauthorized } from '#domain/callers/ide
 import { MadeKeys } from '#domain/callers/made-keys.ts';
 import { ApplicationResources } from '#domain/deployments/application-resources.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { deletingOwnFiles } from '#domain/files/deleting-own-files.ts';
 import { defaultFileLimits, StoredResources } from '#domain/files/stored-resources.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
@@ -26,6 +27,7 @@ import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
+import { RatingQuota, ratingQuotaBounds } from '#surfaces/features/rating-quota.ts';
 import { featureRoutes, toRatePath } from '#surfaces/features/routes.ts';
 import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
@@ -199,7 +201,8 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
     newId: createLetterIds(),
     aliases: compat,
   });
-  const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit });
+  const ratings = new RatingQuota(parts.caches.open('ratings', ratingQuotaBounds), parts.clock);
+  const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit, ratings });
   mcpRoutes(app, { handler, calls, snapshot, catalog, others });
   listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });
   addonRoutes(app, { snapshot, identify, prefixes: ['compat', ...compat], createdSeconds });
@@ -210,7 +213,10 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const { snapshot, clock, noteFault, noteAudit } = parts;
   const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey, tryTool, madeKeys } =
     behind;
-  const store = parts.stores.applications;
+  const contents =
+    parts.files && new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
+  const { applications } = parts.stores;
+  const store = contents === undefined ? applications : deletingOwnFiles(applications, contents, noteFault);
   const progress = (deployment: Deployment) => documents.progress(deployment);
   const sharesChats = parts.shares !== undefined;
   const keysToMake = (caller: Caller) => madeKeys?.rightOf(caller);
@@ -240,12 +246,10 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
   const files = parts.files?.index;
   applicationRoutes(app, { snapshot, identify, store, catalog, files, clock, newId: randomUUID, noteAudit: noteSaved });
-  const contents =
-    parts.files && new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
   if (contents !== undefined) {
-    const applications = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
+    const resources = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
     fileRoutes(app, { files: contents, identify });
-    resourceRoutes(app, { snapshot, identify, contents, applications });
+    resourceRoutes(app, { snapshot, identify, contents, applications: resources });
   }
   addChatRoutes(app, parts, { identify, files: contents });
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });

@@ -58,7 +58,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
   used(): readonly ModelUsage[] {
     const wasAtWork = this.#reply.hasBegun || (this.#isCancelled && this.#reservation !== undefined);
-    return wasAtWork ? this.#totals.totals().statistics.usage_per_model : noUsage;
+    return wasAtWork ? this.#totals.billed() : noUsage;
   }
 
   /** Whether it has ended, or nobody wants it any more. */
