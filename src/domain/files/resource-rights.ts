@@ -15,6 +15,12 @@ export function mayRead(caller: Caller, place: ResourcePlace): boolean {
   return isOwn(caller, place) || isForEverybody(caller, place) || isGranted(caller, place, 'READ');
 }
 
+/** Whether a caller may read a file only because something else than the user named it: such a right goes no further than it may. */
+export function isOnlyAssistants(caller: Caller, place: ResourcePlace): boolean {
+  if (caller.chain === null || isOwn(caller, place) || isForEverybody(caller, place)) return false;
+  return caller.chain.rights.isOnlyAssistants(toUrl(place));
+}
+
 /** Whether a caller may store, change and delete something. */
 function mayWrite(caller: Caller, place: ResourcePlace): boolean {
   return isOwn(caller, place) || isGranted(caller, place, 'WRITE');
