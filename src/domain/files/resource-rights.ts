@@ -1,4 +1,5 @@
 import { ParleyError } from '#contract/errors.ts';
+import { isBoundKey } from '../callers/bound-key.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Permission } from '../callers/held-rights.ts';
 import { appDataPath, bucketOf, bucketOfDeployment, publicBucket, sampleBucket } from './bucket.ts';
@@ -38,10 +39,11 @@ export function requireWritable(caller: Caller, place: ResourcePlace): void {
 
 /**
  * A user has a bucket. An application has one too, and a folder for its data in that of the user whom it answers; it never
- * stands in for the user as the owner of applications.
+ * stands in for the user as the owner of applications. A key that is bound to deployments has none, and hands no files on.
  */
-function isOwn({ subject, chain }: Caller, { kind, bucket, path }: ResourcePlace): boolean {
-  if (chain === null) return bucketOf(subject) === bucket;
+function isOwn(caller: Caller, { kind, bucket, path }: ResourcePlace): boolean {
+  const { subject, chain } = caller;
+  if (chain === null) return bucketOf(subject) === bucket && !isBoundKey(caller);
   const deployment = chain.path.at(-1) ?? '';
   if (kind === 'applications') return false;
   if (bucketOfDeployment(deployment) === bucket) return true;
