@@ -1,10 +1,19 @@
+import type { ChatRequest } from '#contract/chat-request.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
+import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
 import { filesHandedOn } from '#domain/files/files-handed-on.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
-import type { PreparedCall } from './prepared-call.ts';
+import type { UsageCollector } from '#domain/usage/usage.ts';
 import { noClaims } from './reserve-limits.ts';
+
+interface HeldCall {
+  readonly target: Target;
+  readonly request: ChatRequest;
+  /** Collects what the calls of an application itself use. */
+  readonly inner: UsageCollector | undefined;
+}
 
 /**
  * Who a deployment is while it answers a call: the user who started the chain, one step further down the path. An application presents its
@@ -15,10 +24,10 @@ export class CallHolder {
   claims: readonly Claim[] = noClaims;
   /** Whether Parley refused a call that the deployment made meanwhile, because of its user. */
   isExcused = false;
-  readonly #call: Pick<PreparedCall, 'target' | 'request' | 'inner'>;
+  readonly #call: HeldCall;
   #caller: Caller | undefined;
 
-  constructor(call: Pick<PreparedCall, 'target' | 'request' | 'inner'>) {
+  constructor(call: HeldCall) {
     this.#call = call;
   }
 
