@@ -110,6 +110,8 @@ function composeNode(
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
+    noteRemovedReferences: (deployment, count) =>
+      log.debug('removed references to files that the deployment may not read', { deployment, count }),
     noteAudit,
     noteGraph(graph) {
       for (const each of state.graphWalked(graph)) log.warn(formatDangling(each));

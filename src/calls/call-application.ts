@@ -7,10 +7,8 @@ import { credentialsIn, handedOn } from '#domain/callers/handed-on.ts';
 import { hasTokenForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { withAttachedFiles } from './attached-files.ts';
 import type { CallUpstreams, ForPrograms } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import { toInnerCaller } from './to-inner-caller.ts';
 
 export interface ApplicationDeps {
   readonly perRequestKeys: PerRequestKeys;
@@ -21,13 +19,10 @@ export interface ApplicationDeps {
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   // A program is sent the compat wire, whatever dialect the caller speaks.
   const asked = { ...prepared, native: undefined };
-  let isExcused = false;
-  const holder = toInnerCaller(prepared, () => {
-    isExcused = true;
-  });
-  const calling = new KeyedCall(deps.perRequestKeys, withAttachedFiles(prepared.target.call.caller, holder, sink));
-  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => isExcused });
-  void calling.begin(holder, (key) => deps.callUpstreams(asked, calling, toPrograms(key)));
+  const { holder } = prepared;
+  const calling = new KeyedCall(deps.perRequestKeys, sink);
+  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => holder.isExcused });
+  void calling.begin(holder.caller, (key) => deps.callUpstreams(asked, calling, toPrograms(key)));
   return calling;
 }
 

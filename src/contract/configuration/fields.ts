@@ -37,7 +37,7 @@ export function text(description: string) {
   return Type.String({ minLength: 1, description });
 }
 
-export function texts(options: { readonly description: string; readonly default?: string[] }) {
+export function texts(options: { readonly description: string; readonly default?: string[]; readonly isPublic?: true }) {
   return Type.Array(Type.String({ minLength: 1 }), options);
 }
 

@@ -29,7 +29,9 @@ export const QuickAppForm = strict(
       maximum: 1,
       description: 'How freely the model chooses its words, from 0 to 1.',
     }),
-    starters: Type.Optional(texts({ description: 'Prompts suggested to begin with, shown as buttons. Absent: none.' })),
+    starters: Type.Optional(
+      texts({ description: 'Prompts suggested to begin with, shown as buttons. Absent: none.', isPublic: true }),
+    ),
     context: Type.Optional(
       strict(
         {

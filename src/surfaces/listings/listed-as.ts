@@ -1,4 +1,7 @@
+import { toPublicProperties } from '#contract/quick-app/public-properties.ts';
 import { leaveOutSecrets } from '#contract/quick-app/secrets.ts';
+import { adminRole } from '#contract/roles.ts';
+import { isBoundKey } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { isLedByAnother } from '#domain/callers/chain.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -31,13 +34,20 @@ export const listedAsModels: ListedAs = {
   }),
 };
 
-/** The settings of an application of a type. Those that a user has made are shown to that user alone, except the starters of a quick app. */
-function toSettings({ ofType, ownership, quickApp }: Deployment, caller: Caller): Record<string, unknown> {
+/** How an application of a type is set up. Callers who neither own nor administer it see only what its form marks as public. */
+function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {
+  const { ofType } = deployment;
   if (ofType === undefined) return {};
-  const isShown = ownership === null || (ownership.owner === caller.subject && !isLedByAnother(caller));
-  const properties = isShown ? leaveOutSecrets(ofType.properties) : quickApp && { starters: quickApp.starters };
+  const properties = leaveOutSecrets(ofType.properties);
+  const shown = isOwnOrAdministered(deployment, caller) ? properties : toPublicProperties(properties);
   return {
     application_type_schema_id: ofType.schemaId,
-    ...(properties && { application_properties: properties }),
+    ...(Object.keys(shown).length > 0 && { application_properties: shown }),
   };
+}
+
+function isOwnOrAdministered({ ownership }: Deployment, caller: Caller): boolean {
+  if (isBoundKey(caller)) return false;
+  if (ownership?.owner === caller.subject && !isLedByAnother(caller)) return true;
+  return caller.chain === null && caller.roles.includes(adminRole);
 }

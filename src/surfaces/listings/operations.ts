@@ -83,7 +83,7 @@ const ofApplications = {
   application_type_schema_id: { ...text, description: 'Of applications of a type, in listings of applications.' },
   application_properties: {
     type: 'object',
-    description: 'Its settings without secrets. If a user made it, other users get only the starters of a quick app.',
+    description: 'Its settings without secrets, for its owner and for administrators. Other callers get only `starters`.',
     additionalProperties: true,
   },
 };

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Attachment, ContentPart, CustomContent, Message } from '#contract/message.ts';
+import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/message.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type {
   AnyItem,
@@ -193,6 +193,7 @@ class Messages {
     const heading = textPart(`From the result of ${this.#called.get(id) ?? 'a tool'}:`);
     this.all.push({
       role: 'user',
+      [toolOutput]: true,
       content: [heading, ...others],
       ...(attachments.length > 0 && { custom_content: { attachments } }),
     });

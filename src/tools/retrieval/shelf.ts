@@ -1,7 +1,6 @@
-import { bucketOf } from '#domain/files/bucket.ts';
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
 import { fromReference, toReference } from '#domain/files/file-references.ts';
-import type { FilePlace } from '#domain/files/resource-place.ts';
+import { mayReadAsDocument } from '#domain/quick-app/quick-app-documents.ts';
 import type { MissingToolset } from '#domain/tools/tool.ts';
 
 /** A stored file that questions are looked up in. */
@@ -46,7 +45,7 @@ async function findFile(given: string, owner: string | null, index: FileIndex): 
   const place = fromReference(given);
   if (place === undefined) return { reference: given, file: undefined, reason: 'This is not the reference of a stored file.' };
   const reference = toReference(place);
-  if (!mayRead(place, owner))
+  if (!mayReadAsDocument(place, owner))
     return { reference, file: undefined, reason: 'The application may only read files of its owner, and this is none.' };
   const file = await index.find(place.bucket, place.path);
   return { reference, file, reason: 'There is no stored file of this path; it was moved or deleted.' };
@@ -56,8 +55,4 @@ async function findFile(given: string, owner: string | null, index: FileIndex): 
 export function toFileName(reference: string): string {
   const path = fromReference(reference)?.path ?? reference;
   return path.slice(path.lastIndexOf('/') + 1);
-}
-
-function mayRead({ bucket }: FilePlace, owner: string | null): boolean {
-  return owner === null || bucketOf(owner) === bucket;
 }
