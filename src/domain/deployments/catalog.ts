@@ -1,9 +1,8 @@
-import { complete } from '#contract/configuration/complete.ts';
-import { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { readStoredEntry } from '#contract/configuration/application-entry.ts';
 import type { Caller } from '../callers/caller.ts';
 import { madeByUsers, toStoredId } from './application-place.ts';
 import { type ApplicationStore, type StoredApplication, shownId } from './application-store.ts';
-import { type ConfigSnapshot, toApplication } from './config-snapshot.ts';
+import { type ConfigSnapshot, toApplication, toInvalidApplication } from './config-snapshot.ts';
 import type { Deployment } from './deployment.ts';
 
 /** Where deployments are found: those of the configuration, and those made through the API, which every node sees at once. */
@@ -54,8 +53,11 @@ export class Catalog {
     const known = this.#deployments.get(stored);
     if (known !== undefined) return known;
     const { entry, owner, createdAtMs, updatedAtMs } = stored;
-    const completed = complete(ApplicationEntry, entry) as ApplicationEntry;
-    const deployment = toApplication(shownId(stored), completed, { owner, createdAtMs, updatedAtMs });
+    const read = readStoredEntry(entry);
+    const ownership = { owner, createdAtMs, updatedAtMs };
+    const id = shownId(stored);
+    const deployment =
+      read.issue === undefined ? toApplication(id, read.entry, ownership) : toInvalidApplication(id, ownership, read.issue);
     this.#deployments.set(stored, deployment);
     return deployment;
   }

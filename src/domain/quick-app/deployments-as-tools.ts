@@ -60,7 +60,7 @@ async function matchingDeployments(application: Deployment, lookup: DeploymentLo
     toolset.kind === 'deployments' ? [meetConditions(toolset.conditions)] : [],
   );
   if (filters.length === 0) return [];
-  const open = await listUsable(lookup, ({ id, type }) => type === 'chat' && id !== application.id);
+  const open = await listUsable(lookup, ({ id, type, issue }) => type === 'chat' && issue === undefined && id !== application.id);
   return open.filter((found) => filters.some((meets) => meets(toDescribed(found))));
 }
 

@@ -42,8 +42,8 @@ export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUs
     const name = item?.model ?? item?.name;
     if (typeof name !== 'string') continue;
     const known = byName.get(name) ?? { ...toModelUsage(name), index: byName.size };
-    known.prompt_tokens += toCount(item.prompt_tokens);
-    known.completion_tokens += toCount(item.completion_tokens);
+    known.prompt_tokens = saturate(known.prompt_tokens + toCount(item.prompt_tokens));
+    known.completion_tokens = saturate(known.completion_tokens + toCount(item.completion_tokens));
     known.total_tokens = known.prompt_tokens + known.completion_tokens;
     if (item.estimated === true) known.estimated = true;
     byName.set(name, known);
@@ -54,11 +54,16 @@ export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUs
 export function addUp(items: readonly TokenCounts[]): TokenCounts {
   const sum = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   for (const item of items) {
-    sum.prompt_tokens += item.prompt_tokens;
-    sum.completion_tokens += item.completion_tokens;
-    sum.total_tokens += item.total_tokens;
+    sum.prompt_tokens = saturate(sum.prompt_tokens + item.prompt_tokens);
+    sum.completion_tokens = saturate(sum.completion_tokens + item.completion_tokens);
   }
+  sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
   return sum;
+}
+
+// A sum over the maximum would count as 0 where it is added up again.
+function saturate(tokens: number): number {
+  return Math.min(tokens, mostTokens);
 }
 
 /** A count that an upstream reports: whole, 0 for anything else. */
@@ -100,7 +105,7 @@ export function costOf({ pricing }: Deployment, usage: PricedCounts): number {
   const written = atMost(usage.prompt_tokens - read, details.cache_write_tokens);
   const fresh = usage.prompt_tokens - read - written;
   const usd = request + fresh * prompt + read * cacheRead + written * cacheWrite + usage.completion_tokens * completion;
-  return Math.max(0, Math.round(usd * unitsPerUsd));
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(usd * unitsPerUsd)));
 }
 
 function atMost(most: number, value: unknown): number {
@@ -147,7 +152,7 @@ export function estimateRequestTokens({ messages, tools }: ChatRequest): number 
 
 /** Tokens that the reply may have by what its request says; undefined if that says nothing. */
 export function maxTokensOf({ max_completion_tokens: most, max_tokens: former, n = 1 }: ChatRequest): number | undefined {
-  const bound = typeof most === 'number' ? most : former;
+  const bound = typeof most === 'number' && most > 0 ? most : former;
   return bound === undefined ? undefined : bound * n;
 }
 
