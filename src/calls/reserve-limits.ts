@@ -1,7 +1,13 @@
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Target } from '#domain/call.ts';
-import { type CallAmounts, InvalidAmountError, type LimitCounters, type Taken, toAccount } from '#domain/limits/limit-counters.ts';
+import {
+  type CallAmounts,
+  InvalidAmountError,
+  type LimitCounters,
+  type Taken,
+  toAccount,
+} from '#domain/limits/limit-counters.ts';
 import { afterRequest, toLimitHeaders, toRefusal } from '#domain/limits/limit-refusal.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';

@@ -45,16 +45,18 @@ export function readApplicationEntry(written: unknown, { ids, storedProperties }
   return { entry: { ...entry, applicationProperties: kept.properties }, faults: inProperties };
 }
 
-/** A stored entry with all defaults of the schema. `issue` names what makes it invalid today, undefined if it is valid. */
-export interface StoredEntry {
+/** A stored entry as it can be used today. */
+interface StoredEntry {
+  /** With all defaults of the schema. Of an invalid entry nothing is used: it has the defaults alone, and is open to no role. */
   readonly entry: ApplicationEntry;
+  /** Path and claim of the first error. Undefined: the entry is valid. */
   readonly issue: string | undefined;
 }
 
 /** Validates a stored entry by the rules for saving one, but for whether its model exists. */
 export function readStoredEntry(stored: unknown): StoredEntry {
-  const entry = complete(ApplicationEntry, stored) as ApplicationEntry;
   const [first] = findFaults(stored, undefined);
+  const entry = complete(ApplicationEntry, first === undefined ? stored : { userRoles: [] }) as ApplicationEntry;
   return { entry, issue: first && `${formatPath(first.path).slice(0, maxPathChars) || 'the entry'} ${first.message}` };
 }
 

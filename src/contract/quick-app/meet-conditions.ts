@@ -1,5 +1,11 @@
-import { compilePattern, isPatternIn } from '#base/text/patterns.ts';
+import { type Pattern, type PatternLimits, type PatternRun, withPatterns } from '#base/text/patterns.ts';
 import type { Condition } from './conditions.ts';
+
+/** Bounds of the conditions of one quick app. */
+export const conditionBounds = { maxConditions: 100, maxPerEntry: 20, maxExpressionChars: 1000 } as const;
+
+/** Room for an expression of plain letters that is as long as it may be. */
+export const expressionLimits: PatternLimits = { maxSourceChars: conditionBounds.maxExpressionChars, maxProgramSize: 1100 };
 
 /** A deployment as conditions look at it. */
 export interface DescribedDeployment {
@@ -9,17 +15,29 @@ export interface DescribedDeployment {
   readonly isApplication: boolean;
 }
 
-/** Tells the deployments that meet every one of the conditions. Expressions run in linear time. */
-export function meetConditions(conditions: readonly Condition[]): (deployment: DescribedDeployment) => boolean {
-  const filters = conditions.map(toFilter);
-  return (deployment) => filters.every((holds) => holds(deployment));
+/** Returns whether a deployment meets conditions that were compiled before. Throws `PatternError`. */
+export type MeetsConditions = (deployment: DescribedDeployment, patterns: PatternRun) => boolean;
+
+/** Compiles conditions that must all hold. Throws `PatternError`. */
+export function compileConditions(conditions: readonly Condition[], { compile }: PatternRun): MeetsConditions {
+  const filters = conditions.map((condition) => {
+    const pattern = condition.condition_type === 'match' ? compile(condition.expression, expressionLimits) : undefined;
+    return toFilter(condition, pattern);
+  });
+  return (deployment, patterns) => filters.every((holds) => holds(deployment, patterns));
 }
 
-function toFilter(condition: Condition): (deployment: DescribedDeployment) => boolean {
+/** Returns which deployments meet all of the conditions. Throws `PatternError`. For the page: the service compiles conditions once. */
+export function meetConditions(conditions: readonly Condition[]): (deployment: DescribedDeployment) => boolean {
+  const meets = withPatterns((patterns) => compileConditions(conditions, patterns));
+  return (deployment) => withPatterns((patterns) => meets(deployment, patterns));
+}
+
+function toFilter(condition: Condition, pattern: Pattern | undefined): MeetsConditions {
   const { property_name: property } = condition;
   if (condition.condition_type === 'eq') return (deployment) => wordsOf(deployment, property).includes(condition.const);
-  const pattern = compilePattern(condition.expression);
-  return (deployment) => wordsOf(deployment, property).some((word) => isPatternIn(pattern, String(word)) === true);
+  return (deployment, { isFound }) =>
+    wordsOf(deployment, property).some((word) => pattern !== undefined && isFound(pattern, String(word)));
 }
 
 /** What a property can be called: an application is "application", `true` and "true". */

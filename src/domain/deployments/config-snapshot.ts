@@ -72,17 +72,6 @@ export function toApplication(id: string, entry: ApplicationEntry, made: Ownersh
   };
 }
 
-/** A stored application whose entry is invalid today: only its owner sees it, and nothing of the entry is used. */
-export function toInvalidApplication(id: string, ownership: Ownership, issue: string): Deployment {
-  return {
-    ...{ id, kind: 'application', type: 'chat', ownership, issue },
-    ...{ displayName: undefined, displayVersion: undefined, description: undefined, iconUrl: undefined },
-    ...{ userRoles: [], features: {}, defaults: {}, dependencies: [] },
-    ...{ inputAttachmentTypes: undefined, maxInputAttachments: undefined, limits: undefined, pricing: undefined },
-    ...{ upstreams: [], isServedByPrograms: false, maxAttempts: 1, forwardsToken: false, quickApp: undefined, ofType: undefined },
-  };
-}
-
 function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
   return {
     id,
