@@ -7,7 +7,7 @@ import { quickAppFaults } from '../quick-app/quick-app-faults.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
 import { ModelEntry } from './deployments.ts';
 import { entriesOf, objectsOf } from './entries.ts';
-import type { Fault, Path } from './fault.ts';
+import type { Fault } from './fault.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultProtocol, modelProtocols, protocols, traitsOf } from './protocols.ts';
 import { childOf, readSchema } from './schema-node.ts';
