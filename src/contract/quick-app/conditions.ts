@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { fieldBounds, strict } from '../configuration/fields.ts';
-import { conditionProperties } from './condition-parts.ts';
-import { conditionBounds } from './meet-conditions.ts';
+import { conditionBounds, conditionProperties } from './condition-parts.ts';
 
 const property = Type.Enum([...conditionProperties], {
   description: 'What of a deployment is looked at; `application` is whether it is an application rather than a model.',

@@ -1,11 +1,6 @@
-import { type Pattern, type PatternLimits, type PatternRun, withPatterns } from '#base/text/patterns.ts';
+import { type Pattern, type PatternRun, withPatterns } from '#base/text/patterns.ts';
+import { expressionLimits } from './condition-parts.ts';
 import type { Condition } from './conditions.ts';
-
-/** Bounds of the conditions of one quick app. */
-export const conditionBounds = { maxConditions: 100, maxPerEntry: 20, maxExpressionChars: 1000 } as const;
-
-/** Room for an expression of plain letters that is as long as it may be. */
-export const expressionLimits: PatternLimits = { maxSourceChars: conditionBounds.maxExpressionChars, maxProgramSize: 1100 };
 
 /** A deployment as conditions look at it. */
 export interface DescribedDeployment {

@@ -3,8 +3,8 @@ import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { complete } from '../configuration/complete.ts';
 import { explain } from '../configuration/explain.ts';
 import type { Fault } from '../configuration/fault.ts';
+import { conditionBounds, expressionLimits } from './condition-parts.ts';
 import { QuickAppForm } from './form.ts';
-import { conditionBounds, expressionLimits } from './meet-conditions.ts';
 
 const schema = Compile(QuickAppForm);
 

@@ -2,7 +2,14 @@ import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns
 import { ParleyError } from '#contract/errors.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
 import { compileConditions, type DescribedDeployment, type MeetsConditions } from '#contract/quick-app/meet-conditions.ts';
-import type { Deployment } from '../deployments/deployment.ts';
+
+/** The parts of a deployment that conditions look at. */
+interface MatchedDeployment {
+  readonly id: string;
+  readonly kind: 'model' | 'application';
+  readonly displayName: string | undefined;
+  readonly description: string | undefined;
+}
 
 /**
  * The conditions of one version of a quick app. They are compiled on first use, and each deployment is matched once as long as
@@ -12,7 +19,7 @@ export class DeploymentFilter {
   /** Entries of `applications_as_tools`: a deployment must meet one of them. */
   readonly #entries: readonly (readonly Condition[])[];
   #compiled: readonly MeetsConditions[] | undefined;
-  readonly #known = new WeakMap<Deployment, boolean>();
+  readonly #known = new WeakMap<MatchedDeployment, boolean>();
 
   constructor(entries: readonly (readonly Condition[])[]) {
     this.#entries = entries;
@@ -22,13 +29,13 @@ export class DeploymentFilter {
    * Returns the deployments that meet the conditions. Throws `operation_not_supported` if this takes too long. The deployment
    * that took too long does not meet the conditions from then on, so the next call goes on after it.
    */
-  find(deployments: readonly Deployment[]): readonly Deployment[] {
+  find<Deployment extends MatchedDeployment>(deployments: readonly Deployment[]): readonly Deployment[] {
     const unknown = deployments.filter((each) => !this.#known.has(each));
     if (unknown.length > 0) this.#match(unknown);
     return deployments.filter((each) => this.#known.get(each) === true);
   }
 
-  #match(deployments: readonly Deployment[]): void {
+  #match(deployments: readonly MatchedDeployment[]): void {
     try {
       withPatterns((patterns) => {
         const compiled = this.#compile(patterns);
@@ -52,6 +59,6 @@ export class DeploymentFilter {
   }
 }
 
-function toDescribed({ id, kind, displayName = id, description = '' }: Deployment): DescribedDeployment {
+function toDescribed({ id, kind, displayName = id, description = '' }: MatchedDeployment): DescribedDeployment {
   return { id, displayName, description, isApplication: kind === 'application' };
 }
