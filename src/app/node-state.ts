@@ -183,6 +183,17 @@ function formatPublic({ file, ...fault }: ConfigurationFault): string {
   });
 }
 
+const maxNames = 5;
+
+/** Formats one line for the log however many there are: their number and the first of them. */
+export function formatAllDangling(dangling: readonly Dangling[]): string {
+  const [first] = dangling;
+  if (first !== undefined && dangling.length === 1) return formatDangling(first);
+  const names = dangling.slice(0, maxNames).map((each) => `${each.deployment} → ${each.dependency}`);
+  const more = dangling.length > maxNames ? ', …' : '';
+  return `${dangling.length} dependencies do not exist: ${names.join(', ')}${more}`;
+}
+
 /** A sentence for the log and `/health`. */
 export function formatDangling({ deployment, dependency }: Dangling): string {
   return `${deployment} depends on ${dependency}, which does not exist`;

@@ -1,7 +1,13 @@
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Call, Target } from '#domain/call.ts';
-import { type CallAmounts, type LimitCounters, type Taken, toAccount } from '#domain/limits/limit-counters.ts';
+import {
+  type CallAmounts,
+  InvalidAmountError,
+  type LimitCounters,
+  type Taken,
+  toAccount,
+} from '#domain/limits/limit-counters.ts';
 import { afterRequest, toLimitHeaders, toRefusal } from '#domain/limits/limit-refusal.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
@@ -66,6 +72,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
     try {
       taken = await counters.take(account, { estimate, held: caller.chain?.claims ?? noClaims, isWanted: asking.isWanted });
     } catch (thrown) {
+      if (thrown instanceof InvalidAmountError) throw thrown;
       noteFault('a call could not be counted', thrown);
       if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(thrown);
     }

@@ -52,7 +52,8 @@ export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, 
 export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
 
 const headShape = Compile(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }));
-const optionsShape = Compile(Type.Object(options));
+const Options = Type.Object(options);
+const optionsShape = Compile(Options);
 const passedOn = [
   'tools',
   'tool_choice',
@@ -91,10 +92,19 @@ export function parseChatRequest(value: unknown): ChatRequest {
     if (messages === given) messages = [...messages];
     messages[index] = message;
   }
-  const rest = requireShape(optionsShape, request);
-  if (rest.functions !== undefined || rest.function_call !== undefined) checkFunctions(rest as ChatRequest);
-  rest.addons?.forEach(checkAddon);
-  return { ...rest, messages };
+  return { ...requireOptions(request), messages };
+}
+
+/** Checks all fields but the messages again, after defaults were put in. Returns the request without fields that are null. Throws invalid_request. */
+export function recheckOptions(request: ChatRequest): ChatRequest {
+  return requireOptions(withoutAbsent(request)) as ChatRequest;
+}
+
+function requireOptions(request: unknown): Static<typeof Options> {
+  const checked = requireShape(optionsShape, request);
+  if (checked.functions !== undefined || checked.function_call !== undefined) checkFunctions(checked as ChatRequest);
+  checked.addons?.forEach(checkAddon);
+  return checked;
 }
 
 /** The request without fields that are null, and without lists of tools that are empty. */

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { runWithin } from '../run-within.ts';
+import { isTimeout, runWithin } from '../run-within.ts';
 
 /** A pattern from outside is invalid, too large, or takes too long. The message can follow "the pattern cannot be used:" and may be shown. */
 export class PatternError extends Error {
@@ -127,9 +127,4 @@ function estimateProgramSize(source: string): number {
     }
   }
   return size;
-}
-
-// The error comes from another realm, so `instanceof Error` does not hold.
-function isTimeout(error: unknown): boolean {
-  return (error as { readonly code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

@@ -1,12 +1,18 @@
-import { compilePattern, PatternError } from '#base/text/patterns.ts';
+import { compilePattern, PatternError, type PatternLimits } from '#base/text/patterns.ts';
 
 /** What of a deployment a condition can look at. */
 export const conditionProperties = ['id', 'display_name', 'description', 'application'] as const;
 
-/** Returns whether a text is a regular expression in the syntax of RE2 within the bounds of `compilePattern`. */
+/** Bounds of the conditions of one quick app. */
+export const conditionBounds = { maxConditions: 100, maxPerEntry: 20, maxExpressionChars: 1000 } as const;
+
+/** Room for an expression of plain letters that is as long as it may be. */
+export const expressionLimits: PatternLimits = { maxSourceChars: conditionBounds.maxExpressionChars, maxProgramSize: 1100 };
+
+/** Returns whether a text is a regular expression in the syntax of RE2 within the bounds of a condition. */
 export function isExpression(text: string): boolean {
   try {
-    compilePattern(text);
+    compilePattern(text, expressionLimits);
     return true;
   } catch (error) {
     if (error instanceof PatternError) return false;

@@ -23,6 +23,7 @@ export function deletingOwnFiles(
   };
   return {
     find: (id) => store.find(id),
+    findAll: (ids) => store.findAll(ids),
     put: (application, condition) => store.put(application, condition),
     list: (owner) => store.list(owner),
     listOpen: (user) => store.listOpen(user),

@@ -111,7 +111,7 @@ export function costOf({ pricing }: Deployment, usage: PricedCounts): number {
   const written = atMost(usage.prompt_tokens - read, details.cache_write_tokens);
   const fresh = usage.prompt_tokens - read - written;
   const usd = request + fresh * prompt + read * cacheRead + written * cacheWrite + usage.completion_tokens * completion;
-  return Math.max(0, Math.round(usd * unitsPerUsd));
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(usd * unitsPerUsd)));
 }
 
 function atMost(most: number, value: unknown): number {
@@ -158,7 +158,7 @@ export function estimateRequestTokens({ messages, tools }: ChatRequest): number 
 
 /** Tokens that the reply may have by what its request says; undefined if that says nothing. */
 export function maxTokensOf({ max_completion_tokens: most, max_tokens: former, n = 1 }: ChatRequest): number | undefined {
-  const bound = typeof most === 'number' ? most : former;
+  const bound = typeof most === 'number' && most > 0 ? most : former;
   return bound === undefined ? undefined : bound * n;
 }
 

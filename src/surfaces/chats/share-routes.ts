@@ -5,6 +5,7 @@ import type { JsonObject } from '#base/json.ts';
 import { NewShare } from '#contract/chat-share.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requireShape } from '#contract/request-fault.ts';
+import { storedEntries } from '#contract/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatPlace, StoredChat } from '#domain/chats/chat-store.ts';
@@ -30,7 +31,7 @@ export interface ShareRoutesDeps extends ChatRoutesDeps {
 }
 
 const shape = Compile(NewShare);
-const mostBodyBytes = 4096;
+const mostBodyBytes = storedEntries.chatShare.maxBytes;
 const mebibyte = 1024 ** 2;
 const mostSnapshotChars = 8 * mebibyte;
 const bounds = { maxPerUser: 200, maxBytesPerUser: 256 * mebibyte };
