@@ -1,6 +1,7 @@
 import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
 import { apiOperations } from '#app/api-operations.ts';
+import { isApiVersion } from '#contract/api-version.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
 import { type ApiOperation, json } from '#surfaces/http/operation.ts';
 import { keyErrors } from '#surfaces/http/operation-errors.ts';
@@ -72,6 +73,22 @@ describe('the OpenAPI document', () => {
     );
     const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('accepts exactly the calendar dates as the API version of a path', () => {
+    const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, { post: { parameters: object[] } }> };
+    const parameters = paths['/compat/deployments/{id}/chat/completions/{api_version}']?.post.parameters;
+    const parameter = parameters?.find((each) => 'name' in each && each.name === 'api_version') as {
+      schema: { pattern: string };
+    };
+    const pattern = new RegExp(parameter.schema.pattern);
+    const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index).padStart(2, '0'));
+    for (const year of ['1900', '2000', '2023', '2024', '2100']) {
+      for (const month of numbers(14)) {
+        const dates = numbers(33).map((day) => `${year}-${month}-${day}`);
+        expect(dates.filter((date) => pattern.test(date))).toEqual(dates.filter(isApiVersion));
+      }
+    }
   });
 
   test('has every schema that it refers to', () => {

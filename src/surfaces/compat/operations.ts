@@ -42,9 +42,10 @@ const countsDescription = {
 
 const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
 const versionInQuery = 'A word of letters, digits, `.`, `-` and `_`, such as `preview`.';
-/** Days of the calendar, but for those of leap years. */
 const monthAndDay = '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
-const versionPattern = `^[0-9]{4}-${monthAndDay}(-preview)?$`;
+/** Years that are divisible by 4, except centuries that are not divisible by 400. */
+const leapYear = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
+const versionPattern = `^([0-9]{4}-${monthAndDay}|${leapYear}-02-29)(-preview)?$`;
 const version = '2024-10-21';
 
 /** The deployment is named by the path, or by `model` of the body. */
