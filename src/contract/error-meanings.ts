@@ -11,7 +11,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   control_not_offered:
     'The completed control was not offered by the last reply, or its value does not follow the schema of that control.',
   call_depth_exceeded: 'The chain of applications calling each other is too deep, or comes back to one deployment too often.',
-  unknown_addon: 'The addon is not configured; names are listed under `addons` of the configuration.',
+  unknown_addon:
+    'The addon is not configured. Configured addons are listed under `addons` of the configuration, and `security.addonUrls` says whether other addresses are accepted.',
   invalid_encrypted_content:
     'What was sealed for the next turn was changed, was given to another user, or comes from another kind of model.',
   previous_response_not_found: '`previous_response_id` names a response that is not stored, is deleted, or is of another user.',
