@@ -75,6 +75,32 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  test('describes the fields that OpenAI clients send', () => {
+    const { components } = toOpenApi(operations, '1.2.3') as {
+      components: { schemas: Record<string, { properties: Record<string, { items?: { properties: object } }> }> };
+    };
+    for (const name of ['ChatRequest', 'ChatRequestByModel']) {
+      const { properties = {} } = components.schemas[name] ?? {};
+      expect(Object.keys(properties)).toEqual(
+        expect.arrayContaining([
+          ...['tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'stream_options'],
+          ...['max_completion_tokens', 'seed', 'reasoning_effort'],
+        ]),
+      );
+      expect(Object.keys(properties.messages?.items?.properties ?? {})).toEqual(
+        expect.arrayContaining(['tool_calls', 'tool_call_id']),
+      );
+    }
+  });
+
+  test('describes an operation at /v1 first, and at its other paths as an alias', () => {
+    const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, Record<string, { description: string }>> };
+    const names = Object.keys(paths).filter((path) => path.includes('chat/completions'));
+    expect(names[0]).toBe('/v1/chat/completions');
+    for (const name of names.slice(1))
+      expect(paths[name]?.post?.description).toMatch(/^Alias of `POST \/v1\/chat\/completions`\./);
+  });
+
   test('accepts exactly the calendar dates as the API version of a path', () => {
     const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, { post: { parameters: object[] } }> };
     const parameters = paths['/compat/deployments/{id}/chat/completions/{api_version}']?.post.parameters;

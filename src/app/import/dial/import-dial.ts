@@ -60,7 +60,8 @@ function requireConsentOfDirectCalls(root: ForeignObject, { notes, result }: Imp
   const [first] = root.named('applications').filter(([, application]) => application.object('features')?.flag('consentRequired'));
   if (first === undefined) return;
   result.configuration.consent = { directCalls: 'require' };
-  const message = 'also applies to calls that users make themselves, as in DIAL: `consent.directCalls` is `require` in the result';
+  const message =
+    'also applies to calls that users make themselves, as in DIAL: `consent.directCalls` is `require` in the result';
   notes.mention([...first[1].path, 'features', 'consentRequired'], message);
 }
 
