@@ -91,7 +91,7 @@ function prepare(
   if (request.messages.at(-1)?.custom_content?.completed_control !== undefined) checkControl(request, deployment);
   const { quickApp } = deployment;
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
-  if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
+  if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
   const notes = new ReplyNotes(asked);
   if (quickApp !== undefined) notes.ignore(ignoredByQuickApp(quickApp, asked));
   const inner = deployment.kind === 'application' ? new UsageCollector() : undefined;

@@ -30,7 +30,13 @@ const options = {
       description: 'Default: auto with functions, none without. An object names the function that must be called.',
     }),
   ),
-  addons: Type.Optional(Type.Array(Addon)),
+  addons: Type.Optional(
+    Type.Array(Addon, {
+      maxItems: 32,
+      description:
+        'Tools that Parley runs: a configured addon by name, or the address of an OpenAPI document or plugin manifest.',
+    }),
+  ),
   stream: Type.Optional(Type.Boolean({ default: false })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, default: 1 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),

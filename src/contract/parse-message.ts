@@ -45,6 +45,8 @@ function checkSilence(message: Message, at: string): void {
   const { role, custom_content: custom } = message;
   if (role === 'assistant' && (message.function_call !== undefined || (message.tool_calls ?? null) !== null)) return;
   if (role === 'user' && custom?.completed_control !== undefined) return;
+  if (message.content === null && role !== 'assistant')
+    throw requestFault(`${at}.content`, 'must be a string or an array of content parts, not null');
   throw requestFault(
     `${at}.content`,
     'is required unless an assistant message has a function call or a user message a completed control',

@@ -148,8 +148,12 @@ describe('an item of a listing', () => {
       },
       ...{ rate: true, tokenize: false, truncate_prompt: false, configuration: false, accessible_by_per_request_key: true },
     });
-    expect((await itemAt('/openai/models/chat')).features).toMatchObject({ rate: true, tokenize: true, truncate_prompt: true });
-    expect((await itemAt('/openai/models/vectors')).features).toMatchObject({ tokenize: true, truncate_prompt: false });
+    expect((await itemAt('/openai/models/chat')).features).toMatchObject({
+      ...{ rate: true, tokenize: true, truncate_prompt: true, tools: true },
+    });
+    expect((await itemAt('/openai/models/vectors')).features).toMatchObject({
+      ...{ tokenize: true, truncate_prompt: false, tools: false },
+    });
     expect((await itemAt('/openai/applications/typed')).features).toMatchObject({ configuration: true });
   });
 

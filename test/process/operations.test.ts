@@ -161,5 +161,7 @@ describe('HTTPS', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/first-cert\.pem/);
     expect((await runCommand(['serve', '--tls-cert', 'x.pem'])).stderr).toMatch(/go together/);
+    const missing = ['--tls-cert', 'nowhere.pem', '--tls-key', join(fixtures, 'first-key.pem')];
+    expect((await runCommand(['serve', ...missing])).stderr).toContain('--tls-cert nowhere.pem: the file does not exist');
   });
 });

@@ -101,7 +101,6 @@ const feature = (byDefault: boolean, description: string) => Type.Boolean({ defa
 /** What callers are told that a deployment can do, in words of the configuration. */
 const announced = {
   systemPromptSupported: feature(true, 'Listed as `system_prompt`: messages of the role `system` count.'),
-  toolsSupported: feature(false, 'Listed as `tools`: it takes tools that the caller runs.'),
   reasoningSupported: feature(
     false,
     'Listed as `reasoning`: it thinks before it answers, as much as `reasoning_effort` says; the page then offers to set that.',
@@ -127,6 +126,10 @@ const Features = withinChars(
         'Whether applications may call it on behalf of their users. Listed as `accessible_by_per_request_key`.',
       ),
       ...announced,
+      toolsSupported: Type.Boolean({
+        description:
+          'Whether it accepts tools that the client runs. Listed as `tools`. Absent: `true` for chat models of every protocol but `dial`, otherwise `false`.',
+      }),
       configurationEndpoint: servedAt('says how a conversation may be configured'),
       rateEndpoint: servedAt('takes what users think of a reply'),
       tokenizeEndpoint: servedAt('counts tokens'),

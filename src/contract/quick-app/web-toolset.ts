@@ -16,8 +16,8 @@ function anyCase(methods: readonly string[], description: string) {
 
 const ParameterInfo = strict(
   {
-    type: Type.Enum(['query', 'path', 'header', 'body', 'whole_body'], {
-      description: 'Where in the request the value goes; `whole_body`: it is the body itself.',
+    type: Type.Enum(['query', 'path', 'url', 'header', 'body', 'whole_body'], {
+      description: 'Part of the request that carries the value. `url` means `path`. `whole_body`: the value is the body itself.',
     }),
     key: Type.Optional(text('Name that the server knows it by. Absent: the name of the property.')),
     style: Type.Optional(
