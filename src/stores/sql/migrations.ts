@@ -2,6 +2,7 @@ import { toChatTables, toShareTable } from './chat-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { toEvaluationTables } from './evaluation-tables.ts';
 import { toKeyTables } from './key-tables.ts';
+import { toLimitCounterTable } from './limit-counter-tables.ts';
 import { toResponseTables } from './response-tables.ts';
 
 /** The statements of one step of the schema. */
@@ -23,6 +24,7 @@ export const migrations: readonly Migration[] = [
   toShareTable,
   toUsageLists,
   toKeyTables,
+  toLimitCounterTable,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
