@@ -38,6 +38,25 @@ describe('a configuration that is allowed, but hardly meant', () => {
     expect(doubtsOf({ ...value, identityProviders })).toEqual([]);
   });
 
+  it('warns about a costLimit that a model without prices never reaches', () => {
+    const priced = { upstreams: [{ endpoint: 'http://x/v1' }], pricing: { prompt: 0.000003 } };
+    const free = { upstreams: [{ endpoint: 'http://x/v1' }], pricing: {} };
+    const models = { priced, free, demo, unpriced: { upstreams: [{ endpoint: 'http://x/v1' }] } };
+    const value = { models, keys: someKey, roles: { default: { costLimit: { month: 5 } } } };
+    expect(doubtsOf(value)).toEqual([
+      'models.unpriced.pricing: is missing, so calls of this model never reach the costLimit of the role default; write "pricing": {} if the model is free',
+    ]);
+    expect(doubtsOf({ ...value, roles: { default: { costLimit: {} } } })).toEqual([]);
+  });
+
+  it('warns about prices that look like prices per million tokens', () => {
+    const pricing = { request: 3, prompt: 3, completion: 0.000015, cacheRead: 0.3, cacheWrite: 0.0099 };
+    expect(doubtsOf({ models: { m: { ...demo, pricing } }, keys: someKey })).toEqual([
+      'models.m.pricing.prompt: is 3 USD for one token; write 0.000003 for 3 USD per million tokens',
+      'models.m.pricing.cacheRead: is 0.3 USD for one token; write 0.0000003 for 0.3 USD per million tokens',
+    ]);
+  });
+
   it('has no doubts where something is served to somebody', () => {
     expect(doubtsOf({ models: { m: demo }, keys: { 'a-key': { project: 'p' } } })).toEqual([]);
   });

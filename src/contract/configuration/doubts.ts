@@ -29,6 +29,43 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   yield* upstreamDoubts(configuration);
   yield* accentDoubts(configuration);
   yield* keysOfNobody(configuration);
+  yield* costLimitsWithoutPrices(configuration);
+  yield* pricesPerMillion(configuration);
+}
+
+/** Models whose calls cost nothing, although a role limits what calls may cost. */
+function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Fault> {
+  const [limited] = Object.entries(roles).find(([, { costLimit = {} }]) => Object.keys(costLimit).length > 0) ?? [];
+  if (limited === undefined) return;
+  for (const [id, model] of Object.entries(models)) {
+    const isDemo = model.upstreams.every((upstream) => protocolFor(upstream, model) === 'demo');
+    if (model.pricing !== undefined || isDemo) continue;
+    yield {
+      path: ['models', id, 'pricing'],
+      message: `is missing, so calls of this model never reach the costLimit of the role ${limited}`,
+      hint: 'write "pricing": {} if the model is free',
+    };
+  }
+}
+
+/** USD. The most expensive models cost less than a tenth of this per token, the cheapest cost more per million tokens. */
+const minSuspiciousPrice = 0.01;
+const tokensPerMillion = 1_000_000;
+const maxDecimals = 12;
+
+function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
+  for (const [id, { pricing = {} }] of Object.entries(models)) {
+    for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const) {
+      const price = pricing[name] ?? 0;
+      if (price < minSuspiciousPrice) continue;
+      const perToken = (price / tokensPerMillion).toFixed(maxDecimals).replace(/0+$/, '');
+      yield {
+        path: ['models', id, 'pricing', name],
+        message: `is ${price} USD for one token`,
+        hint: `write ${perToken} for ${price} USD per million tokens`,
+      };
+    }
+  }
 }
 
 /** Those alone make keys for themselves who sign in. */
