@@ -8,7 +8,6 @@ import type {
   LimitStore,
   MadeClaims,
 } from '#domain/limits/limit-store.ts';
-import { StoreFault } from '#domain/store-fault.ts';
 import { MemoryLimitStore } from './limit-store.ts';
 
 export interface ArchivedLimitStoreDeps {
@@ -24,7 +23,7 @@ const restoreRetryMs = 1000;
 
 /**
  * Counts in memory and writes changed counters to the database shortly afterwards, so that limits hold across restarts.
- * Until `restore` has read the counters, `reserve` throws StoreFault, because an empty counter would admit every call.
+ * A node whose database is away when it starts is not ready. It counts from 0 until `restore` has added the stored counters.
  */
 export class ArchivedLimitStore implements LimitStore {
   readonly #deps: ArchivedLimitStoreDeps;
@@ -40,7 +39,6 @@ export class ArchivedLimitStore implements LimitStore {
   }
 
   reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found {
-    if (!this.#isRestored) throw new StoreFault('the counters of limits have not been read from the database yet');
     return this.#memory.reserve(counters, claims);
   }
 
