@@ -25,6 +25,7 @@ export const migrations: readonly Migration[] = [
   toUsageLists,
   toKeyTables,
   toLimitCounterTable,
+  toUsageOfKeys,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -187,6 +188,11 @@ function toUsageLists(): readonly string[] {
     'create index usage_records_of_project on usage_records (project, at_ms, id)',
     "create index usage_records_unanswered on usage_records (at_ms, id) where outcome <> 'ok'",
   ];
+}
+
+/** Administrators list the calls of one key without reading those of others. */
+function toUsageOfKeys(): readonly string[] {
+  return ['create index usage_records_of_key on usage_records (key_id, at_ms, id) where key_id is not null'];
 }
 
 /** Applications are told by the ids that were written, and found by any spelling of them. */
