@@ -57,6 +57,29 @@ describe('a configuration that is allowed, but hardly meant', () => {
     ]);
   });
 
+  it('warns about negative limits, which give no access', () => {
+    const roles = { default: { limits: { '*': { minute: -1, day: 0 } }, costLimit: { month: -5 } } };
+    expect(doubtsOf({ models: { demo }, keys: someKey, roles })).toEqual([
+      'roles.default.costLimit.month: is negative and gives no access; leave it out for no limit',
+      'roles.default.limits["*"].minute: is negative and gives no access; leave it out for no limit',
+    ]);
+  });
+
+  it('warns about a quick app that is its own model', () => {
+    const applicationProperties = { instructions: '', model: 'a', temperature: 0 };
+    const applications = { a: { applicationTypeSchemaId: quickApps, applicationProperties } };
+    expect(doubtsOf({ models: { demo }, keys: someKey, applications })).toEqual([
+      'applications.a.applicationProperties.model: is the application itself, so every call ends with an error; name a model',
+    ]);
+  });
+
+  it('warns about an apiVersion that the protocol ignores', () => {
+    const upstreams = [{ endpoint: 'http://x/v1', apiVersion: '2024-10-21' }];
+    expect(doubtsOf({ models: { m: { upstreams } }, keys: someKey })).toEqual([
+      'models.m.upstreams[0].apiVersion: has no effect with the protocol openai; for Azure OpenAI, write "protocol": "azure"',
+    ]);
+  });
+
   it('has no doubts where something is served to somebody', () => {
     expect(doubtsOf({ models: { m: demo }, keys: { 'a-key': { project: 'p' } } })).toEqual([]);
   });

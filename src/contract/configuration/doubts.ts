@@ -31,6 +31,35 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   yield* keysOfNobody(configuration);
   yield* costLimitsWithoutPrices(configuration);
   yield* pricesPerMillion(configuration);
+  yield* negativeLimits(configuration);
+  yield* quickAppsOfThemselves(configuration);
+}
+
+/** Limits below 0, which others use for "unlimited". 0 is the documented way to give no access. */
+function* negativeLimits({ roles }: Configuration): Iterable<Fault> {
+  for (const [role, { limits, costLimit = {} }] of Object.entries(roles)) {
+    const sections: (readonly [Fault['path'], Readonly<Record<string, number | undefined>>])[] = [
+      [['roles', role, 'costLimit'], costLimit],
+    ];
+    for (const [id, limit] of Object.entries(limits)) sections.push([['roles', role, 'limits', id], limit]);
+    for (const [path, values] of sections) {
+      for (const [name, value = 0] of Object.entries(values)) {
+        if (value >= 0) continue;
+        yield { path: [...path, name], message: 'is negative and gives no access', hint: 'leave it out for no limit' };
+      }
+    }
+  }
+}
+
+function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Fault> {
+  for (const [id, { endpoint, applicationProperties }] of Object.entries(applications)) {
+    if (endpoint !== undefined || applicationProperties?.model !== id) continue;
+    yield {
+      path: ['applications', id, 'applicationProperties', 'model'],
+      message: 'is the application itself, so every call ends with an error',
+      hint: 'name a model',
+    };
+  }
 }
 
 /** Models whose calls cost nothing, although a role limits what calls may cost. */
@@ -93,6 +122,10 @@ function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
       const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
         yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
+      if (protocol !== 'azure' && apiVersion !== undefined) {
+        const message = `has no effect with the protocol ${protocol}`;
+        yield { path: [...path, 'apiVersion'], message, hint: 'for Azure OpenAI, write "protocol": "azure"' };
+      }
       if (protocols[protocol].needsEndpoint && endpoint !== undefined) yield* wholeAddress(endpoint, [...path, 'endpoint']);
     }
   }
