@@ -10,7 +10,7 @@ import type { Accepted } from '#configuration/check.ts';
 import { formatFault } from '#configuration/configuration-fault.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
-import { watchConfiguration } from '#configuration/watch.ts';
+import { type ConfigurationWatch, watchConfiguration } from '#configuration/watch.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
 import { prometheusContentType } from '#telemetry/prometheus-text.ts';
@@ -22,7 +22,7 @@ import { composeService, type Service } from './compose.ts';
 import { Drain } from './drain.ts';
 import { firstConfiguration } from './first-configuration.ts';
 import { KeptConnections } from './kept-connections.ts';
-import { addressOnce } from './listening.ts';
+import { addressOnce, listenAt } from './listening.ts';
 import { measureHttp } from './measure-http.ts';
 import { embeddingThreads, memoryOfProcess } from './memory-shares.ts';
 import { serveMetrics } from './metrics-server.ts';
@@ -52,6 +52,9 @@ export async function serve(flags: ServeFlags, environment: Environment): Promis
 }
 
 async function startNode(flags: ServeFlags, environment: Environment): Promise<void> {
+  // A signal that comes before the node can read its configuration again must not end it either.
+  let onHangUp = (): void => undefined;
+  process.on('SIGHUP', () => onHangUp());
   const settings = readSettings(flags, environment);
   const { host, port } = settings;
   const http = new LeanClient();
@@ -64,6 +67,7 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   await sample?.prepare({ files: node.stores.files, clock, log: node.log });
   const service = composeNode(node, http);
   const reload = await keepConfiguration(node, environment, accepted);
+  onHangUp = () => reload.reload();
   const connections = new KeptConnections(service.app.server);
   await warmUp({ clock, http, embedder: service.embedder, stores: node.stores });
   const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
@@ -146,9 +150,9 @@ function keepConfiguration(
   { settings, log, put, tell, state, noteAudit }: NodeDeps,
   environment: Environment,
   accepted: Accepted,
-): Promise<Closable> {
+): Promise<ConfigurationWatch> {
   const { configurationFiles: files } = settings;
-  return watchConfiguration(files, () => loadConfiguration(files, environment), {
+  return watchConfiguration(files, () => loadConfiguration(files, environment, { isRunning: true }), {
     readBefore: files.length > 0 ? accepted.configuration : undefined,
     onLoaded(configuration, warnings) {
       put({ configuration, warnings });
@@ -168,7 +172,10 @@ async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: Fa
   const { host, metricsPort, tls } = settings;
   const opened: Closable[] = [];
   if (tls !== undefined) opened.push(await watchTls(tls, app.server as unknown as Server, log));
-  if (metricsPort !== undefined) opened.push(await serveMetrics({ host, port: metricsPort, ...metricsOf(telemetry) }));
+  if (metricsPort !== undefined) {
+    const options = { host, port: metricsPort, ...metricsOf(telemetry) };
+    opened.push(await listenAt(() => serveMetrics(options), { ...options, setting: 'PARLEY_METRICS_PORT' }));
+  }
   return opened;
 }
 

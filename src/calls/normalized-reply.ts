@@ -10,7 +10,6 @@ import {
   type RawCompletion,
   type StageDelta,
   toChunk,
-  type Usage,
 } from '#contract/chunk.ts';
 import { Frame, type Native, type RawFrame } from '#contract/frame.ts';
 import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/well-formed.ts';
@@ -165,7 +164,8 @@ export class NormalizedReply implements Sink<RawFrame> {
     for (const { message } of completion.choices) this.#totals.said(charsSaid(message));
     const { usage, statistics } = this.#totals.totals();
     const whole = { ...completion, usage, statistics };
-    const isPlain = completion === given && given.statistics === undefined && given.usage !== null && isConsistent(given.usage);
+    const isPlain =
+      completion === given && given.statistics === undefined && (given.usage === undefined || given.usage === usage);
     if (!isPlain) return Frame.ofCompletion(whole);
     const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
     const { bytes } = frame;
@@ -262,13 +262,6 @@ function saysAnything(delta: Delta): boolean {
 
 function isStage(value: unknown): value is StageDelta {
   return isJsonObject(value) && typeof value.index === 'number';
-}
-
-function isConsistent(usage: unknown): boolean {
-  if (!isJsonObject(usage)) return usage === undefined;
-  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage as Usage;
-  const areCounts = [prompt, completion, total].every((count: unknown) => typeof count === 'number' && count >= 0);
-  return areCounts && total === prompt + completion;
 }
 
 function bringsChoices(frame: RawFrame): boolean {

@@ -1,7 +1,8 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { addUp, estimateTokens, isReported, type TokenCounts, toModelUsages, toUsage } from '#domain/usage/usage.ts';
+import { findUsage } from '#domain/usage/reported-usage.ts';
+import { addUp, estimateTokens, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
 
 /** What is known of a reply's tokens before it comes. */
 export interface TotalsFacts {
@@ -31,9 +32,11 @@ export class UsageTotals {
     this.#facts = facts;
   }
 
-  /** Takes what a chunk or a whole reply of an upstream tells, if it tells any. */
-  note({ usage, statistics }: { readonly usage?: unknown; readonly statistics?: unknown }): void {
-    if (isJsonObject(usage) && isReported(usage)) this.#usage = toUsage(usage as Usage);
+  /** Reads the usage and statistics of a chunk or a completion of an upstream, if it has any. */
+  note(reply: { readonly usage?: unknown; readonly choices?: unknown; readonly statistics?: unknown }): void {
+    const { statistics } = reply;
+    const usage = findUsage(reply);
+    if (usage !== undefined) this.#usage = usage;
     else if (!isJsonObject(statistics)) return;
     if (isJsonObject(statistics)) this.#statistics = statistics as Statistics;
     this.#known = undefined;
@@ -80,7 +83,7 @@ export class UsageTotals {
   #reported(): Usage | undefined {
     if (this.#usage === undefined || !this.#isPartial) return this.#usage;
     const completion_tokens = Math.max(this.#usage.completion_tokens, estimateTokens(this.#chars));
-    return toUsage({ ...this.#usage, completion_tokens });
+    return { ...this.#usage, completion_tokens, total_tokens: this.#usage.prompt_tokens + completion_tokens };
   }
 
   #perModel(): ModelUsage[] {

@@ -6,27 +6,13 @@ import type { Message } from '#contract/message.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { unitsPerUsd } from '../limits/limits.ts';
 
-/** Of one call; more is a fault of who counted. */
-export const mostTokens = 1_000_000_000;
+/** Maximum of one call. A higher count is an error of the upstream. */
+export const maxTokens = 1_000_000_000;
 
 export interface TokenCounts {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
-}
-
-/** What an upstream reported, with whole counts and total = prompt + completion; further fields are kept. */
-export function toUsage(reported: Usage): Usage {
-  const prompt_tokens = toCount(reported.prompt_tokens);
-  const completion_tokens = toCount(reported.completion_tokens);
-  return { ...reported, prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-}
-
-/** Whether an upstream said anything of its tokens, and nothing that cannot be. */
-export function isReported({ prompt_tokens: prompt, completion_tokens: completion }: Partial<TokenCounts>): boolean {
-  if (typeof prompt === 'number' && !(prompt >= 0 && prompt <= mostTokens)) return false;
-  if (typeof completion === 'number' && !(completion >= 0 && completion <= mostTokens)) return false;
-  return typeof prompt === 'number' || typeof completion === 'number';
 }
 
 /** The item of `usage_per_model` of a reply that one model answered. */
@@ -37,7 +23,7 @@ export function toModelUsage(model: string, { prompt_tokens = 0, completion_toke
 
 /**
  * Items of `usage_per_model`, one for each model, summed and numbered anew (docs/wire.md, Usage). Items without a name are left out,
- * and declared counts are never added to counts that Parley metered. A sum stays within `mostTokens`.
+ * and declared counts are never added to counts that Parley metered. A sum stays within `maxTokens`.
  */
 export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
   const byName = new Map<string, ModelUsage>();
@@ -57,7 +43,7 @@ export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUs
   return [...byName.values()];
 }
 
-/** The sum of counts. Prompt and completion stay within `mostTokens` each, so that a sum is never taken for a count that cannot be. */
+/** The sum of counts. Prompt and completion stay within `maxTokens` each, so that a sum is never taken for a count that cannot be. */
 export function addUp(items: readonly TokenCounts[]): TokenCounts {
   const sum = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   for (const item of items) {
@@ -69,12 +55,12 @@ export function addUp(items: readonly TokenCounts[]): TokenCounts {
 }
 
 function addCounts(one: number, other: number): number {
-  return Math.min(mostTokens, one + other);
+  return Math.min(maxTokens, one + other);
 }
 
 /** A count that an upstream reports: whole, 0 for anything else. */
 export function toCount(value: unknown): number {
-  return typeof value === 'number' && value > 0 && value <= mostTokens ? Math.round(value) : 0;
+  return typeof value === 'number' && value > 0 && value <= maxTokens ? Math.round(value) : 0;
 }
 
 /** Adds up the tokens of calls that belong together: those of a run, or those that an application makes while it answers one. */

@@ -5,6 +5,7 @@ import type {
   AuditRecord,
   CallsQuery,
   Journal,
+  UsageFilter,
   UsageKey,
   UsageQuery,
   UsageRecord,
@@ -69,18 +70,16 @@ export class SqlJournal implements Journal {
   }
 
   async sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
-    const { fromMs, toMs, subject, ...rest } = query;
-    const within = { fromMs: toBound(fromMs), toMs: toBound(toMs), subject: subject && toStorable(subject) };
+    const { fromMs, toMs, ...rest } = query;
+    const within = { fromMs: toBound(fromMs), toMs: toBound(toMs), ...toStorableFilter(query) };
     return this.#database.run((kysely) => sumUsage(kysely, { ...rest, ...within }));
   }
 
-  async listCalls({ fromMs, toMs, subject, deployment, project, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
-    const storable = (text: string | undefined) => text && toStorable(text);
-    const names = { subject: storable(subject), deployment: storable(deployment), project: storable(project) };
+  async listCalls({ fromMs, toMs, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
     const behind = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
     // Both ends of the time as well: not each index has the id behind it.
     const endMs = Math.min(toBound(toMs), (behind?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
-    const query = { ...rest, ...names, before: behind, fromMs: toBound(fromMs), toMs: endMs };
+    const query = { ...rest, ...toStorableFilter(rest), before: behind, fromMs: toBound(fromMs), toMs: endMs };
     return this.#database.run((kysely) => listCalls(kysely, query));
   }
 
@@ -163,6 +162,14 @@ function toAudit({ id, at_ms, action, subject, object, request_id, details }: Au
     object: object ?? undefined,
     requestId: request_id ?? undefined,
     details: fromRecordJson(details),
+  };
+}
+
+function toStorableFilter({ subject, deployment, project, keyId, requestId }: UsageFilter): UsageFilter {
+  const storable = (text: string | undefined) => text && toStorable(text);
+  return {
+    ...{ subject: storable(subject), deployment: storable(deployment), project: storable(project) },
+    ...{ keyId: storable(keyId), requestId: storable(requestId) },
   };
 }
 

@@ -222,8 +222,25 @@ const days = [
   inQuery('to', 'The last day, included; at most 365 days later. Absent: today.', { ...date, example: '2026-11-30' }),
 ];
 
+const format = inQuery(
+  'format',
+  '`csv`: a table with a header line. The header field `Parley-Next-Token` then has `nextToken`.',
+  {
+    schema: { enum: ['json', 'csv'], default: 'json' },
+  },
+);
+const csv = { type: 'text/csv', schema: { type: 'string' } };
+
+const filters = [
+  inQuery('user', 'Only calls of a user.'),
+  inQuery('key', 'Only calls with a key that its user created, by the ID of the key.'),
+  inQuery('project', 'Only calls of a project. Empty: calls without one.'),
+  inQuery('requestId', 'Only the calls of one request.'),
+];
+
 const callsParameters = [
   ...days,
+  format,
   inQuery('deployment', 'Only those of a deployment.'),
   inQuery('outcome', 'Only those that ended so: answered, refused for the own fault or a limit, failed, left by the caller.', {
     schema: { enum: outcomes },
@@ -234,6 +251,7 @@ const callsParameters = [
 
 const usageParameters = (keys: string, by: string) => [
   ...days,
+  format,
   inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`, {
     example: by,
     schema: toList(by.split(',')),
@@ -262,8 +280,10 @@ export const adminOperations: readonly ApiOperation[] = [
     parameters: [
       inQuery('kind', '`rate`: what users thought of replies, the newest first, with `limit` and `token` as in the audit log.'),
       ...usageParameters('`day`, `deployment`, `user`, `project`', 'day,deployment,user,project'),
+      inQuery('deployment', 'Only calls of a deployment.'),
+      ...filters,
     ],
-    answers: [{ status: 200, description: 'The sums, or the ratings.', content: json({ anyOf: [usage, ratings] }) }],
+    answers: [{ status: 200, description: 'The sums, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -273,7 +293,7 @@ export const adminOperations: readonly ApiOperation[] = [
     tag: 'Limits',
     summary: 'What the caller used, summed up',
     parameters: usageParameters('`day`, `deployment`', 'day,deployment'),
-    answers: [{ status: 200, description: 'The sums.', content: json(usage) }],
+    answers: [{ status: 200, description: 'The sums.', content: [...json(usage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -283,12 +303,8 @@ export const adminOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Single calls of everybody, the newest first',
     description: 'For the role `admin`: what the sums of usage are made of. Nothing of what was said.',
-    parameters: [
-      ...callsParameters,
-      inQuery('user', 'Only those of a user.'),
-      inQuery('project', 'Only those of a project; empty for those without one.'),
-    ],
-    answers: [{ status: 200, description: 'A page.', content: json(callsPage) }],
+    parameters: [...callsParameters, ...filters],
+    answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -299,7 +315,7 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'Single calls of the caller, the newest first',
     description: 'For every key and token of the own user. Nothing of what was said.',
     parameters: callsParameters,
-    answers: [{ status: 200, description: 'A page.', content: json(callsPage) }],
+    answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
