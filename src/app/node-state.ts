@@ -120,7 +120,9 @@ export class NodeState {
   /** What is wrong while the node still serves. */
   readonly troubles = (): readonly Reason[] => [
     ...this.#faults.map((fault) => ({ code: 'configuration_refused', message: formatPublic(fault) })),
-    ...this.#warnings.map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
+    ...this.#warnings
+      .filter(({ isNotice }) => isNotice !== true)
+      .map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
     ...this.#danglingOfConfiguration().map((each) => ({ code: 'dependency_missing', message: formatDangling(each) })),
     ...this.documents.reasons,
     ...[...this.upstreams()]

@@ -22,7 +22,7 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
     if (audience === undefined)
-      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too' };
+      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too', isNotice: true };
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
@@ -73,6 +73,7 @@ function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Fa
       path: ['models', id, 'pricing'],
       message: `is missing, so calls of this model never reach the costLimit of the role ${limited}`,
       hint: 'write "pricing": {} if the model is free',
+      isNotice: true,
     };
   }
 }
@@ -92,6 +93,7 @@ function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
         path: ['models', id, 'pricing', name],
         message: `is ${price} USD for one token`,
         hint: `write ${perToken} for ${price} USD per million tokens`,
+        isNotice: true,
       };
     }
   }

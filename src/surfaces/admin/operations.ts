@@ -144,7 +144,7 @@ const reason: Schema = { type: 'object', required: ['code', 'message'], properti
 const fault: Schema = {
   type: 'object',
   required: ['file', 'path', 'message'],
-  properties: { file: text, path: text, message: text, hint: text },
+  properties: { file: text, path: text, message: text, hint: text, isNotice: { const: true } },
 };
 
 const upstream: Schema = {
