@@ -9,7 +9,6 @@ import {
   type RawChunk,
   type RawCompletion,
   type ResponseCustomContent,
-  type StageDelta,
   toChunk,
   type Usage,
 } from '#contract/chunk.ts';
@@ -89,7 +88,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       const choices: ChunkChoice[] = [];
       for (const [index, isFinished] of this.#choices)
         if (!isFinished) choices.push({ index, delta: {}, finish_reason: this.#calls?.endReason(index) ?? 'stop' });
-      if (this.#content?.hasOpenStages) owed.push(this.#closedStages(this.#content, 'completed'));
+      if (this.#content?.hasOpenStages) owed.push(...this.#closedStages(this.#content, 'completed'));
       if (choices.length > 0) owed.push(this.#chunk({ choices }));
       owed.push(this.#chunk({ ...this.#totals.totals() }));
       this.#next.frame(Frame.ofChunks(...owed));
@@ -132,7 +131,7 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   /** A reader that rejects this frame still receives the error. */
   #failStages(content: ReplyContent): void {
-    const failed = Frame.ofChunks(this.#closedStages(content, 'failed'));
+    const failed = Frame.ofChunks(...this.#closedStages(content, 'failed'));
     try {
       this.#next.frame(failed);
     } catch {
@@ -140,20 +139,12 @@ export class NormalizedReply implements Sink<RawFrame> {
     }
   }
 
-  /** Closes the open stages of one choice, or of all. */
-  #closedStages(content: ReplyContent, status: 'completed' | 'failed', of?: number): Chunk {
-    const byChoice = new Map<number, StageDelta[]>();
-    for (const [choice, index] of content.takeOpenStages(of)) {
-      const stages = byChoice.get(choice) ?? [];
-      stages.push({ index, status });
-      byChoice.set(choice, stages);
-    }
-    const choices = Array.from(byChoice, ([index, stages]) => ({
-      index,
-      delta: { custom_content: { stages } },
-      finish_reason: null,
-    }));
-    return this.#chunk({ choices });
+  /** Closes the open stages of one choice, or of all, each in a chunk of its own. */
+  #closedStages(content: ReplyContent, status: 'completed' | 'failed', of?: number): Chunk[] {
+    return content.takeOpenStages(of).map(([choice, index]) => {
+      const delta: Delta = { custom_content: { stages: [{ index, status }] } };
+      return this.#chunk({ choices: [{ index: choice, delta, finish_reason: null }] });
+    });
   }
 
   /** The last frame is held back until the reply is counted. */
@@ -275,11 +266,8 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   /** Stages that are still open when their choice ends are completed before its finish reason. */
   #closeEndingStages(content: ReplyContent, chunk: Chunk, going: Chunk[]): void {
-    for (const { index, finish_reason: reason } of chunk.choices) {
-      if (reason === null) continue;
-      const closed = this.#closedStages(content, 'completed', index);
-      if (closed.choices.length > 0) going.push(closed);
-    }
+    for (const { index, finish_reason: reason } of chunk.choices)
+      if (reason !== null) going.push(...this.#closedStages(content, 'completed', index));
   }
 
   /** The chunk without usage, statistics and repeated finish reasons; undefined if nothing is left of it. */
