@@ -183,7 +183,12 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   #toNormalCompletion(completion: Completion): Completion {
     const choices = completion.choices.map((choice) => {
-      const normal = (this.#calls ??= new ReplyCalls(this.#replyId)).toNormalWhole(choice);
+      const { tool_calls: calls, function_call: called } = choice.message;
+      let normal = choice;
+      if (choice.finish_reason !== 'stop' || calls || called) {
+        this.#calls ??= new ReplyCalls(this.#replyId);
+        normal = this.#calls.toNormalWhole(choice);
+      }
       const { index, message } = normal;
       if (!isJsonObject(message.custom_content)) return normal;
       const content = this.#toClosedContent(index, message.custom_content);
@@ -254,7 +259,8 @@ export class NormalizedReply implements Sink<RawFrame> {
     const { index, delta, finish_reason: reason } = choice;
     const { tool_calls: calls, function_call: called, custom_content: content } = delta;
     let normal = choice;
-    if (reason !== null || calls || called) {
+    const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
+    if (!isPlainEnd || calls || called) {
       this.#calls ??= new ReplyCalls(this.#replyId);
       normal = this.#calls.toNormal(choice, this.#choices.get(index) === true);
     }

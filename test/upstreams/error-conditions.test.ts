@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService({
     models: {
       chat: { upstreams: [{ endpoint }], maxRetryAttempts: 1 },
-      answers: { upstreams: [{ endpoint, apis: ['responses'] }], maxRetryAttempts: 1 },
+      answers: { upstreams: [{ endpoint, api: 'responses' }], maxRetryAttempts: 1 },
       claude: { upstreams: [{ protocol: 'anthropic', endpoint: url, key: 'upstream-key' }], maxRetryAttempts: 1 },
     },
   });
