@@ -98,6 +98,7 @@ export function parseChatRequest(value: unknown): ChatRequest {
     if (messages === given) messages = [...messages];
     messages[index] = message;
   }
+  checkFunctionResults(messages);
   return { ...requireOptions(request), messages };
 }
 
@@ -123,6 +124,22 @@ function withoutAbsent(value: JsonObject): unknown {
   const tooled = mapField(request, 'tools', (tools) => mapItems(tools, toTool));
   const functional = mapField(tooled, 'functions', (offers) => mapItems(offers, (offer) => cleaned(offer, nullable.tool)));
   return mapField(functional, 'addons', (addons) => mapItems(addons, (addon) => cleaned(addon, nullable.addon)));
+}
+
+/** Each function message has the name of the call that it answers. One without an earlier call is accepted. */
+function checkFunctionResults(messages: readonly Message[]): void {
+  let waiting: string | undefined;
+  for (let index = 0; index < messages.length; index += 1) {
+    const { role, name, function_call: call } = messages[index] as Message;
+    if (call !== undefined) waiting = call.name;
+    if (role !== 'function' || waiting === undefined) continue;
+    if (name !== waiting)
+      throw requestFault(
+        `messages[${index}].name`,
+        `must be ${JSON.stringify(waiting)}, the name of the function call that it answers`,
+      );
+    waiting = undefined;
+  }
 }
 
 function checkFunctions(request: ChatRequest): void {

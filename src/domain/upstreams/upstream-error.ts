@@ -1,3 +1,4 @@
+import { readContextOverflow } from '#contract/error-conditions.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors.ts';
 import { rateLimitedSeconds, waitSecondsOf } from './load-balancer.ts';
 import { isOwnRefusal, toOwnError } from './own-refusal.ts';
@@ -32,6 +33,9 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
   const details = { cause: fault, displayMessage };
   const ofTheirs = (code: ErrorCode): ParleyError =>
     new ParleyError(code, said, { ...details, param: fault.param, upstreamCode: fault.code ?? code });
+  const overflow = ofCaller.has(fault.status) ? readContextOverflow(fault.code, said) : undefined;
+  if (overflow !== undefined)
+    return new ParleyError('context_length_exceeded', said, { ...details, param: fault.param, overflow });
   switch (fault.status) {
     case 400:
     case 422:

@@ -165,6 +165,10 @@ const upstream: Schema = {
       description:
         'The status of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. Null after one that it answered.',
     },
+    lastError: {
+      ...orNull('string'),
+      description: 'Why the last failed call found no connection or no answer. Null after a call that succeeded.',
+    },
     offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
   },
 };
