@@ -34,7 +34,8 @@ export const hostileText: Scenario = {
         throw new Error(`${title}: ${error.message}`);
       });
       // An upstream that calls a tool with hostile arguments is at fault itself.
-      if (answer.status === 500 && answer.body.includes('"upstream_failed"')) return 'upstream errors';
+      if (answer.status === 500 && /"upstream_failed"|The answer calls a tool|The upstream/.test(answer.body))
+        return 'upstream errors';
       requireSane(title, answer);
       return kindOf(answer.status);
     };
