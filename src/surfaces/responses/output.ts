@@ -1,5 +1,6 @@
 import { CallArguments } from '#contract/call-arguments.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { toFunctionCallId } from '#contract/function-call-ids.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type {
   CustomCallItem,
@@ -295,7 +296,7 @@ export class Output {
   }
 
   /** Undefined as long as the name has not come. */
-  #openCall({ index, id, name, text }: Piece & { kind: 'call' }): OpenCall | undefined {
+  #openCall({ index, id, name, text, isFunctionCall }: Piece & { kind: 'call' }): OpenCall | undefined {
     const waiting = this.#waiting.get(index) ?? { id: undefined, text: '' };
     waiting.id ??= id;
     if (name === undefined) {
@@ -306,7 +307,8 @@ export class Output {
     this.#waiting.delete(index);
     this.#closeWholeCalls();
     const { kind, ...called } = this.#facts.tools.of(name);
-    const call_id = waiting.id ?? `call_${this.#facts.key}${index}`;
+    const { key } = this.#facts;
+    const call_id = waiting.id ?? (isFunctionCall ? toFunctionCallId(key) : `call_${key}${index}`);
     const item: CallItem =
       kind === 'custom'
         ? { type: 'custom_tool_call', id: this.newId('ctc'), call_id, ...toCalled(called), input: '', status: 'in_progress' }

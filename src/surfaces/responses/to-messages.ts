@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isFunctionCallId } from '#contract/function-call-ids.ts';
 import type { Attachment, ContentPart, CustomContent, Message } from '#contract/message.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type {
@@ -150,7 +151,7 @@ class Messages {
   #say(parts: readonly ContentPart[]): void {
     const text = toText(parts, paragraph);
     const reply = this.#reply;
-    if (reply === undefined || (isSaid(reply) && reply.tool_calls === undefined)) this.#begin().content = text;
+    if (reply === undefined || (isSaid(reply) && !hasCalls(reply))) this.#begin().content = text;
     else reply.content = isSaid(reply) ? `${reply.content}${paragraph}${text}` : text;
   }
 
@@ -170,6 +171,11 @@ class Messages {
   #ask(id: string, flatName: string, args: string): void {
     this.#called.set(id, flatName);
     const reply = this.#reply ?? this.#begin();
+    reply.content ??= null;
+    if (isFunctionCallId(id)) {
+      reply.function_call = { name: flatName, arguments: args };
+      return;
+    }
     const signed = this.#signed.get(id);
     const call = {
       id,
@@ -180,17 +186,21 @@ class Messages {
     // Pushed, not copied: a request may have tens of thousands of calls.
     if (reply.tool_calls === undefined) reply.tool_calls = [call];
     else (reply.tool_calls as unknown[]).push(call);
-    reply.content ??= null;
   }
 
   /** What of a result is no text follows as words of the user. */
   #result({ call_id: id, output }: CallOutputInput, at: string): void {
     this.#reply = undefined;
     const { parts, attachments } = this.#toSaid(output, `${at}.output`);
-    this.#tell({ role: 'tool', tool_call_id: id, content: toText(parts, paragraph) });
+    const name = this.#called.get(id);
+    const answered =
+      name !== undefined && isFunctionCallId(id)
+        ? ({ role: 'function', name } as const)
+        : ({ role: 'tool', tool_call_id: id } as const);
+    this.#tell({ ...answered, content: toText(parts, paragraph) });
     const others = parts.filter((part) => !isTextPart(part));
     if (others.length === 0 && attachments.length === 0) return;
-    const heading = textPart(`From the result of ${this.#called.get(id) ?? 'a tool'}:`);
+    const heading = textPart(`From the result of ${name ?? 'a tool'}:`);
     this.all.push({
       role: 'user',
       content: [heading, ...others],
@@ -216,7 +226,7 @@ class Messages {
     if (thinking_blocks === undefined && reasoning_content === undefined && extra_content === undefined) return;
     const current = this.#reply;
     const reply =
-      current === undefined || (isSaid(current) && current.tool_calls === undefined && extra_content === undefined)
+      current === undefined || (isSaid(current) && !hasCalls(current) && extra_content === undefined)
         ? this.#begin()
         : current;
     if (thinking_blocks !== undefined) {
@@ -268,6 +278,10 @@ function toRemoteResult({ output, error }: JsonObject): string {
 
 function isSaid({ content }: Message): boolean {
   return typeof content === 'string' && content !== '';
+}
+
+function hasCalls({ tool_calls: calls, function_call: call }: Message): boolean {
+  return calls !== undefined || call !== undefined;
 }
 
 function toAttachment({ content_type: type, title, data, url, reference_type, reference_url }: JsonObject): Attachment {
