@@ -15,10 +15,12 @@ import { McpApprovals } from './mcp-approvals.ts';
 import { toRemoteServers } from './mcp-servers.ts';
 import type { OpenedResponse } from './response-keeper.ts';
 import { ResponseRun } from './response-run.ts';
-import { ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
+import { type SealedItem, ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import type { Conversing } from './to-messages.ts';
 import { isUntouched, toNativeRequest } from './to-native-request.ts';
+
+const stateType = 'parley:state';
 
 export interface RunDeps {
   readonly seal: Seal;
@@ -52,8 +54,11 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const { call, deployment } = target;
   const { subject } = call.caller;
   const thoughts = new ThoughtSeal(seal, subject, deployment);
-  const all = [...opened.earlier, ...opened.input];
-  const shift = opened.earlier.length;
+  const omitted = new Set<string>();
+  const earlier = opened.earlier.filter((item) => !isForeignState(item, deployment));
+  if (earlier.length < opened.earlier.length) omitted.add('state');
+  const all = [...earlier, ...opened.input];
+  const shift = earlier.length;
   const places = new Map(all.map((item, index) => [item, index]));
   const pathOf = (item: AnyItem): string => {
     const place = places.get(item) ?? 0;
@@ -63,7 +68,11 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const servers = toRemoteServers(request, { hosts, items: all, pathOf });
   const approvals = new McpApprovals(all, { shift, pathOf });
   const conversing = {
-    open: (sealed: string, at: string) => thoughts.open(sealed, at),
+    open(item: SealedItem, at: string): Thoughts {
+      const content = thoughts.open(item, at);
+      if (content === undefined) omitted.add(includables.encryptedReasoning);
+      return content ?? {};
+    },
     pathOf,
     // Tools that are run here are run between turns of the model, which are asked in the inner language.
     isNative: servers.length === 0 && isNative(deployment),
@@ -87,6 +96,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     isBackground: request.background === true,
     conversation: opened.conversation,
     tools: translated.tools,
+    deployment: deployment.id,
     seal: (given) => thoughts.close(given),
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
     isUntouched: isPlain,
@@ -101,7 +111,12 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const approved = approvals.approved(servers, asked.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
   const ask = { request: asked, native, remote, affinity: affinityOf(request, subject) };
-  return { run, ask, ignored: translated.ignored, sealFor: (given) => thoughts.close(given) };
+  return { run, ask, ignored: [...translated.ignored, ...omitted], sealFor: (given) => thoughts.close(given) };
+}
+
+/** Whether an item is the state that another deployment gave. */
+function isForeignState(item: AnyItem, { id }: Deployment): boolean {
+  return item.type === stateType && (item as JsonObject).deployment !== undefined && (item as JsonObject).deployment !== id;
 }
 
 /** Of what the model takes in all, what the answer may have is not for the request. */

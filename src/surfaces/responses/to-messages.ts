@@ -14,7 +14,7 @@ import { isOwnItem } from '#contract/responses/parse-items.ts';
 import type { McpApprovals } from './mcp-approvals.ts';
 import { toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
-import type { Thoughts } from './sealed-thoughts.ts';
+import { isSealed, type SealedItem, type Thoughts } from './sealed-thoughts.ts';
 import { isTextPart, type Said, textPart, toContent, toSaid, toText } from './to-parts.ts';
 
 /** Texts of one message are paragraphs. */
@@ -23,8 +23,8 @@ const paragraph = '\n\n';
 /** What the translation of a conversation goes by. */
 export interface Conversing {
   readonly tools: OfferedTools;
-  /** Reads what was sealed for the caller; `at` is its path. Throws invalid_encrypted_content. */
-  readonly open: (sealed: string, at: string) => Thoughts;
+  /** Opens the sealed content of an item; empty if it is omitted. `at` is the path of the item. Throws invalid_encrypted_content. */
+  readonly open: (item: SealedItem, at: string) => Thoughts;
   /** Where an item of the conversation stands in the request. */
   readonly pathOf: (item: AnyItem) => string;
   /** Whether an upstream of the dialect may be asked, which gets the items themselves: then nothing is refused for what only that understands. */
@@ -84,11 +84,10 @@ class Messages {
         this.#result(item, at);
         return;
       case 'reasoning':
-        if (item.encrypted_content !== undefined)
-          this.#recall(this.#conversing.open(item.encrypted_content, `${at}.encrypted_content`));
+        if (isSealed(item)) this.#recall(this.#conversing.open(item, at));
         return;
       case 'compaction':
-        this.#recall(this.#conversing.open(item.encrypted_content, `${at}.encrypted_content`));
+        this.#recall(this.#conversing.open(item, at));
         return;
       case 'parley:completed_control':
         this.#complete(item);
@@ -226,9 +225,7 @@ class Messages {
     if (thinking_blocks === undefined && reasoning_content === undefined && extra_content === undefined) return;
     const current = this.#reply;
     const reply =
-      current === undefined || (isSaid(current) && !hasCalls(current) && extra_content === undefined)
-        ? this.#begin()
-        : current;
+      current === undefined || (isSaid(current) && !hasCalls(current) && extra_content === undefined) ? this.#begin() : current;
     if (thinking_blocks !== undefined) {
       reply.thinking_blocks ??= [];
       for (const block of thinking_blocks) (reply.thinking_blocks as unknown[]).push(block);

@@ -17,6 +17,8 @@ import { toResponseUsage } from './to-response-usage.ts';
 
 export interface ReadingFacts extends OutputFacts {
   readonly request: ResponsesRequest;
+  /** Id of the deployment, to which alone the state belongs that it gives. */
+  readonly deployment: string;
   /** Whether tools of servers that the request names are run for it. */
   readonly runsRemoteTools: boolean;
 }
@@ -145,11 +147,11 @@ export class TranslatedReading implements Reading {
 
   /** What rests with a stored response. */
   #carriedItems(): KeptItem[] {
-    const { isStored, seal } = this.#facts;
+    const { isStored, seal, deployment } = this.#facts;
     if (!isStored) return [];
     const signed = this.#signed();
     return [
-      ...(this.#state === undefined ? [] : [{ type: 'parley:state', state: this.#state }]),
+      ...(this.#state === undefined ? [] : [{ type: 'parley:state', state: this.#state, deployment }]),
       ...(signed === undefined ? [] : [{ type: 'reasoning', summary: [], encrypted_content: seal(signed) }]),
     ];
   }
