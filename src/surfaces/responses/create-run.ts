@@ -10,6 +10,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
+import { AllowedCalls } from './allowed-calls.ts';
 import { fitItems } from './fit-items.ts';
 import { McpApprovals } from './mcp-approvals.ts';
 import { toRemoteServers } from './mcp-servers.ts';
@@ -44,13 +45,15 @@ interface Creating {
   /** The same as it came. */
   readonly body: JsonObject;
   readonly opened: OpenedResponse;
+  /** Whether the request is only counted: a count has no bound. */
+  readonly isCounted?: true;
   /** Of a response that was promised before; absent: it is a new one. */
   readonly known?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 /** Throws the 400 that the request deserves. */
 export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: Creating): ReadyRun {
-  const { request, body, opened, known } = creating;
+  const { request, body, opened, known, isCounted } = creating;
   const { call, deployment } = target;
   const { subject } = call.caller;
   const thoughts = new ThoughtSeal(seal, subject, deployment);
@@ -80,7 +83,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   };
   const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...conversing });
   const items = fitItems(all, {
-    maxTokens: maxPromptTokensOf(deployment, request),
+    maxTokens: isCounted ? undefined : maxPromptTokensOf(deployment, request),
     mayDrop: request.truncation === 'auto',
     tokensOf: (some) => estimateRequestTokens(translate(some).request),
   });
@@ -96,6 +99,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     isBackground: request.background === true,
     conversation: opened.conversation,
     tools: translated.tools,
+    allowedCalls: AllowedCalls.of(request, translated.tools),
     deployment: deployment.id,
     seal: (given) => thoughts.close(given),
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,

@@ -74,6 +74,7 @@ export class Output {
   /** Calls whose name has not come. */
   readonly #waiting = new Map<number, WaitingCall>();
   readonly #closedCalls = new Set<number>();
+  #suppressedCall: string | undefined;
   /** What vendors signed of calls, by their ids. */
   #signedCalls: Record<string, unknown> | undefined;
   /** What is sealed and not shown, by the ids of the items. */
@@ -91,6 +92,11 @@ export class Output {
 
   get hasCalls(): boolean {
     return this.#calls.size > 0 || this.#closedCalls.size > 0;
+  }
+
+  /** Name of a call that was suppressed because `tool_choice` does not allow its tool. */
+  get suppressedCall(): string | undefined {
+    return this.#suppressedCall;
   }
 
   /** Signatures of calls, if a vendor gave any. */
@@ -305,6 +311,11 @@ export class Output {
       return undefined;
     }
     this.#waiting.delete(index);
+    if (!this.#facts.tools.isAllowed(name)) {
+      this.#closedCalls.add(index);
+      this.#suppressedCall = name;
+      return undefined;
+    }
     this.#closeWholeCalls();
     const { kind, ...called } = this.#facts.tools.of(name);
     const { key } = this.#facts;

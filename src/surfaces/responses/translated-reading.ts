@@ -6,6 +6,7 @@ import type { Frame } from '#contract/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toUsage } from '#domain/usage/usage.ts';
+import { callNotAllowed } from './allowed-calls.ts';
 import { Citations, citationsOf } from './citations.ts';
 import { ExtensionItems } from './extension-items.ts';
 import { Output, type OutputFacts, type TextPlace } from './output.ts';
@@ -14,6 +15,15 @@ import { RemoteItems } from './remote-items.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 import { type Piece, toPieces } from './to-pieces.ts';
 import { toResponseUsage } from './to-response-usage.ts';
+
+/** Types of items that answer the request. A reply whose only answer was suppressed fails. */
+const answers: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'custom_tool_call',
+  'mcp_call',
+  'mcp_approval_request',
+]);
 
 export interface ReadingFacts extends OutputFacts {
   readonly request: ResponsesRequest;
@@ -64,6 +74,8 @@ export class TranslatedReading implements Reading {
     const reason = this.#incompleteReason();
     if (reason === undefined && this.#output.hasHalfCall)
       throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
+    const { suppressedCall, items } = this.#output;
+    if (suppressedCall !== undefined && !items.some(({ type }) => answers.has(type))) throw callNotAllowed(suppressedCall);
     const status = reason === undefined ? 'completed' : 'incomplete';
     this.#output.cite(this.#citations.in(this.#output.text));
     this.#output.close(status);
