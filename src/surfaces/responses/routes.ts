@@ -112,7 +112,8 @@ async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise
   const { target, value } = await authorizeByModel(deps, context);
   const request = parseResponsesRequest(value);
   const opened = await (deps.keeper ?? keepsNothing).look(target, request);
-  const { ask } = createRun({ ...deps, clock: context.clock }, target, { request, body: value as JsonObject, opened });
+  const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
+  const { ask } = createRun({ ...deps, clock: context.clock }, target, counting);
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
   const body = { object: 'response.input_tokens', input_tokens };
   sendJson(context.response, 200, toLatin1(JSON.stringify(body)), context.headers);
