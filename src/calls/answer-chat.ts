@@ -10,6 +10,7 @@ import { findAddons } from '#runtime/addons.ts';
 import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import { MeteredReply } from './metered-reply.ts';
+import { withNativeDefaults } from './native-defaults.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { ReplyNotes } from './reply-notes.ts';
@@ -93,7 +94,17 @@ function prepare(
   const notes = new ReplyNotes(asked);
   if (quickApp !== undefined) notes.ignore(ignoredByQuickApp(quickApp, asked));
   const inner = deployment.kind === 'application' ? new UsageCollector() : undefined;
-  return { target, claims: noClaims, request, native, affinity, remote, inner, notes, conversation };
+  return {
+    target,
+    claims: noClaims,
+    request,
+    native: withNativeDefaults(native, deployment),
+    affinity,
+    remote,
+    inner,
+    notes,
+    conversation,
+  };
 }
 
 /** What an application behind an endpoint offered is known only if the caller sends it back. */

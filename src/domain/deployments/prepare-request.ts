@@ -9,11 +9,20 @@ export function prepareRequest(request: ChatRequest, deployment: Deployment): Ch
   if (inputAttachmentTypes !== undefined || maxInputAttachments !== undefined) checkAttachments(request, deployment);
   let prepared = request;
   for (const field in deployment.defaults) {
-    if (prepared[field] !== undefined) continue;
+    if (prepared[field] !== undefined || (isBound(field) && hasBound(prepared))) continue;
     if (prepared === request) prepared = { ...request };
     prepared[field] = deployment.defaults[field];
   }
   return prepared;
+}
+
+/** Both names of the bound of a reply: upstreams reject a request with two bounds. */
+function isBound(field: string): boolean {
+  return field === 'max_tokens' || field === 'max_completion_tokens';
+}
+
+function hasBound({ max_tokens: former, max_completion_tokens: most }: ChatRequest): boolean {
+  return (former ?? most ?? undefined) !== undefined;
 }
 
 function checkAttachments(request: ChatRequest, deployment: Deployment): void {
