@@ -29,13 +29,16 @@ export interface RunDeps {
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
+/** Names what the upstream did not receive, by whether it was sent the request itself. If that is not known yet, it is assumed if every upstream is. */
+export type Ignored = (isRelayed?: boolean) => readonly string[];
+
 /** A response that is ready to be answered, by whoever reads it. */
 export interface ReadyRun {
   readonly run: ResponseRun;
   /** What `Calls.answer` is asked. */
   readonly ask: ChatAsk;
-  /** Names of fields that the translation left out. */
-  readonly ignored: readonly string[];
+  /** Returns the names of what the upstream did not receive. A relayed request keeps the fields that a translation leaves out. */
+  readonly ignored: Ignored;
   /** Seals something for the caller. */
   readonly sealFor: (thoughts: Thoughts) => string;
 }
@@ -109,13 +112,19 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     began: (response) => opened.began(response),
     ended: (kept) => opened.ended(kept),
   });
+  const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
   // The events of a run in the background are kept, whether or not somebody reads them.
   const asked = request.background === true ? { ...translated.request, stream: true } : translated.request;
   const approved = approvals.approved(servers, asked.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
   const ask = { request: asked, native, remote, affinity: affinityOf(request, subject) };
-  return { run, ask, ignored: [...translated.ignored, ...omitted], sealFor: (given) => thoughts.close(given) };
+  return {
+    run,
+    ask,
+    ignored: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
+    sealFor: (given) => thoughts.close(given),
+  };
 }
 
 /** Whether an item is the state that another deployment gave. */
