@@ -177,11 +177,10 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const { compat } = aliases;
   const modelPaths = ['/v1/models', ...compat.map((alias) => `/${alias}/v1/models`)];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
-  const { maxFileBytes } = { ...defaultFileLimits, ...parts.files };
   compatRoutes(app, {
     handler,
     calls,
-    servePassThrough: servePassThrough({ handler, calls, maxFormBytes: maxFileBytes }),
+    servePassThrough: servePassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
     aliases: compat,
   });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
@@ -240,7 +239,15 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const files = parts.files?.index;
   applicationRoutes(app, { snapshot, identify, store, catalog, files, clock, newId: randomUUID, noteAudit: noteSaved });
   const contents =
-    parts.files && new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
+    parts.files &&
+    new StoredResources({
+      ...defaultFileLimits,
+      ...parts.files,
+      bounds: () => snapshot().configuration.files,
+      clock,
+      newId: randomUUID,
+      noteFault,
+    });
   if (contents !== undefined) {
     const applications = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
     fileRoutes(app, { files: contents, identify });
