@@ -114,8 +114,9 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   });
   const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
-  // The events of a run in the background are kept, whether or not somebody reads them.
-  const asked = request.background === true ? { ...translated.request, stream: true } : translated.request;
+  // The events of a run in the background are stored. Only a stream shows in which order an application gave stages and text.
+  const isStreamed = request.background === true || (deployment.isServedByPrograms && includesStages(request));
+  const asked = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approved = approvals.approved(servers, asked.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
   const ask = { request: asked, native, remote, affinity: affinityOf(request, subject) };
@@ -125,6 +126,10 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     ignored: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
     sealFor: (given) => thoughts.close(given),
   };
+}
+
+function includesStages({ include = [] }: ResponsesRequest): boolean {
+  return include.includes(includables.stages);
 }
 
 /** Whether an item is the state that another deployment gave. */

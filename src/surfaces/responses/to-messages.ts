@@ -70,8 +70,10 @@ class Messages {
     }
     switch (item.type) {
       case 'message':
-        if (item.role === 'assistant') this.#say(this.#toSaid(item.content, `${at}.content`).parts);
-        else this.#hear(item.role, this.#toSaid(item.content, `${at}.content`));
+        if (item.role === 'assistant') {
+          if (!this.#conversing.isNative) requireTexts(item.content, `${at}.content`);
+          this.#say(this.#toSaid(item.content, `${at}.content`).parts);
+        } else this.#hear(item.role, this.#toSaid(item.content, `${at}.content`));
         return;
       case 'function_call':
         this.#call(item, item.arguments);
@@ -275,6 +277,15 @@ function toRemoteResult({ output, error }: JsonObject): string {
 
 function isSaid({ content }: Message): boolean {
   return typeof content === 'string' && content !== '';
+}
+
+/** Throws invalid_request: a message of the assistant has no images and files in the compat wire. */
+function requireTexts(content: string | readonly InputPart[], at: string): void {
+  if (typeof content === 'string') return;
+  const index = content.findIndex(({ type }) => type === 'input_image' || type === 'input_file');
+  if (index < 0) return;
+  const claim = `is ${content[index]?.type}, which a message of the assistant cannot have; send it in a message of the user`;
+  throw requestFault(`${at}[${index}].type`, claim);
 }
 
 function hasCalls({ tool_calls: calls, function_call: call }: Message): boolean {
