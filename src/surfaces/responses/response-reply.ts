@@ -132,7 +132,14 @@ class ResponseWriter implements EventWriter {
     return { headers: headersOf(context, this.#ignored(first.native !== undefined)), heartbeat: comment };
   }
 
+  beginEarly(context: RequestContext): { head: EventHead; bytes: string } {
+    this.#isTold = true;
+    return { head: { headers: headersOf(context, this.#ignored()), heartbeat: comment }, bytes: toBytes(this.#run.begin()) };
+  }
+
+  /** Throws upstream_failed for a reply in one piece. */
   toBytes(frame: Frame): string {
+    if (frame.native?.isWhole === true) requireForm(frame.native, 'streamed');
     if (!this.#run.passes(frame)) return this.#run.takeText(frame) ?? toBytes(this.#run.take(frame));
     const { bytes } = frame;
     if (this.#relayed === undefined) this.#relayed = { first: bytes, last: bytes };
@@ -161,7 +168,7 @@ class ResponseWriter implements EventWriter {
 }
 
 /** Sends a response as events; a run whose reader leaves is cancelled. */
-export function streamed(context: RequestContext, run: ResponseRun, ignored: Ignored): ReplySink {
+export function streamed(context: RequestContext, run: ResponseRun, ignored: Ignored): StreamedReply {
   return new StreamedReply(context, new ResponseWriter(context, run, ignored));
 }
 

@@ -45,9 +45,9 @@ export class ResponseRun {
     return this.#response;
   }
 
-  /** Whether a frame goes to the caller as it came. Throws upstream_failed for a call of a tool that the request does not allow. */
+  /** Whether a frame goes to the caller as it came, which none does after `begin`. Throws upstream_failed for a call of a tool that the request does not allow. */
   passes(frame: Frame): boolean {
-    if (frame.native === undefined || !this.#facts.isUntouched) return false;
+    if (frame.native === undefined || !this.#facts.isUntouched || this.#nextNumber > 0) return false;
     this.#facts.allowedCalls?.require(frame);
     return true;
   }
