@@ -13,7 +13,7 @@ import { UploadSlots } from './upload-slots.ts';
 import { preconditionFailed, type WriteCondition } from './write-condition.ts';
 
 /** How much is stored. */
-export interface FileBounds {
+interface FileBounds {
   readonly maxFileBytes: number;
   readonly maxBucketBytes: number;
 }
