@@ -180,11 +180,10 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const { compat } = aliases;
   const modelPaths = ['/v1/models', ...compat.map((alias) => `/${alias}/v1/models`)];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
-  const { maxFileBytes } = { ...defaultFileLimits, ...parts.files };
   compatRoutes(app, {
     handler,
     calls,
-    servePassThrough: servePassThrough({ handler, calls, maxFormBytes: maxFileBytes }),
+    servePassThrough: servePassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
     aliases: compat,
   });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
@@ -214,7 +213,15 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey, tryTool, madeKeys } =
     behind;
   const contents =
-    parts.files && new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
+    parts.files &&
+    new StoredResources({
+      ...defaultFileLimits,
+      ...parts.files,
+      bounds: () => snapshot().configuration.files,
+      clock,
+      newId: randomUUID,
+      noteFault,
+    });
   const { applications } = parts.stores;
   const store = contents === undefined ? applications : deletingOwnFiles(applications, contents, noteFault);
   const progress = (deployment: Deployment) => documents.progress(deployment);

@@ -11,6 +11,7 @@ import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import { CallHolder } from './call-holder.ts';
 import { MeteredReply } from './metered-reply.ts';
+import { withNativeDefaults } from './native-defaults.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
@@ -96,7 +97,17 @@ function prepare(
   if (quickApp !== undefined) notes.ignore(ignoredByQuickApp(quickApp, asked));
   const inner = deployment.kind === 'application' ? new UsageCollector() : undefined;
   const holder = new CallHolder({ target, request, inner });
-  return { target, holder, request, native, affinity, remote, inner, notes, conversation };
+  return {
+    target,
+    holder,
+    request,
+    native: withNativeDefaults(native, deployment),
+    affinity,
+    remote,
+    inner,
+    notes,
+    conversation,
+  };
 }
 
 /** What an application behind an endpoint offered is known only if the caller sends it back. */

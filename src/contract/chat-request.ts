@@ -110,7 +110,7 @@ export function parseChatRequest(value: unknown): ChatRequest {
 export function withDefaults(request: ChatRequest, defaults: JsonObject): ChatRequest {
   let missing: JsonObject | undefined;
   for (const field in defaults) {
-    if (request[field] !== undefined) continue;
+    if (request[field] !== undefined || (isOutputBound(field) && (hasOutputBound(request) || hasOutputBound(missing)))) continue;
     missing ??= {};
     missing[field] = defaults[field];
   }
@@ -120,6 +120,15 @@ export function withDefaults(request: ChatRequest, defaults: JsonObject): ChatRe
   const completed = { ...request, ...checked };
   if (completed.functions !== undefined || completed.function_call !== undefined) checkFunctions(completed);
   return completed;
+}
+
+/** The bound of a reply has two names. Upstreams reject a request that uses both. */
+function isOutputBound(field: string): boolean {
+  return field === 'max_tokens' || field === 'max_completion_tokens';
+}
+
+function hasOutputBound(fields: JsonObject = {}): boolean {
+  return (fields.max_tokens ?? fields.max_completion_tokens ?? undefined) !== undefined;
 }
 
 function requireOptions(request: unknown): Static<typeof Options> {

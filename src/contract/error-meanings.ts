@@ -14,7 +14,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   unknown_addon:
     'The addon is not configured. Configured addons are listed under `addons` of the configuration, and `security.addonUrls` says whether other addresses are accepted.',
   invalid_encrypted_content:
-    'What was sealed for the next turn was changed, was given to another user, or comes from another kind of model.',
+    'Sealed content was changed or belongs to another user, or a compaction comes from another kind of model.',
   previous_response_not_found: '`previous_response_id` names a response that is not stored, is deleted, or is of another user.',
   conversation_not_found: '`conversation` names a conversation that is not stored, is deleted, or is of another user.',
   context_length_exceeded: 'The input is longer than the model takes; `truncation: "auto"` drops the oldest of it.',

@@ -7,7 +7,7 @@ import { type StoredFileService, startFilesOnDisk } from './support.ts';
 let files: StoredFileService;
 
 beforeAll(async () => {
-  files = await startFilesOnDisk({ maxFileBytes: 1_000_000 });
+  files = await startFilesOnDisk({}, { files: { maxFileBytes: 1_000_000 } });
 });
 
 afterAll(async () => {

@@ -21,7 +21,7 @@ describeOnEach('uploads side by side on two nodes', (database) => {
 
   beforeEach(async () => {
     store = await openStore('disk');
-    const start = (index: SqlFileIndex) => startFiles({ blobs: store.blobs, index, maxBucketBytes });
+    const start = (index: SqlFileIndex) => startFiles({ blobs: store.blobs, index }, { files: { maxBucketBytes } });
     nodes = [await start(new SqlFileIndex(database.database)), await start(new SqlFileIndex(database.other))];
   });
 

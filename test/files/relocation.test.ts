@@ -29,7 +29,7 @@ async function openRig(kind: (typeof storeKinds)[number], fresh: () => Promise<F
   const limits = { maxBucketBytes: 1000 };
   const noteAudit = ({ action, object }: { action: string; object: string | undefined }) =>
     void saved.push(`${action} ${object}`);
-  const files = await startFiles({ blobs: store.blobs, index, ...limits }, { keys }, { applications, noteAudit });
+  const files = await startFiles({ blobs: store.blobs, index }, { keys, files: limits }, { applications, noteAudit });
   return {
     files,
     store,

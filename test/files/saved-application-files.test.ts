@@ -14,8 +14,9 @@ let files: FileService;
 beforeAll(async () => {
   host = await startScriptedUpstream();
   files = await startFilesOnDisk(
-    { maxBucketBytes },
+    {},
     {
+      files: { maxBucketBytes },
       keys: { [callerKey]: { project: 'test' }, 'maker-key': { project: 'maker' } },
       security: { allowPrivateNetworks: ['127.0.0.1'] },
     },

@@ -13,7 +13,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
 
   beforeAll(async () => {
     store = await openStore(kind);
-    files = await startFiles({ blobs: store.blobs, maxFileBytes: 12_000_000, maxBucketBytes: 20_000_000 });
+    files = await startFiles({ blobs: store.blobs }, { files: { maxFileBytes: 12_000_000, maxBucketBytes: 20_000_000 } });
   });
 
   afterEach(async () => {

@@ -11,6 +11,7 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+import { nativeReply } from './native-reply.ts';
 import { clientOf, eventsOf, post, requireOrder, type Told } from './support.ts';
 
 upstreamsAreOdd();
@@ -71,6 +72,30 @@ const call = { type: 'function_call', id: 'fc_up', call_id: 'call_1', name: 'f',
 function toBytes(events: readonly { type: string }[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
+
+describe('parley-ignored', () => {
+  const hosted = { input: 'Hi', tools: [{ type: 'web_search' }], top_k: 5, include: ['web_search_call.results'] };
+  const names = 'top_k, include.web_search_call.results';
+
+  it.each([
+    [false, {}],
+    [false, { store: false }],
+    [true, {}],
+    [true, { store: false }],
+  ])('does not name what was relayed (streamed: %s, %j)', async (stream, more) => {
+    native.script(nativeReply());
+    const { status, headers } = await post(service, { model: 'm', ...hosted, ...more, stream });
+    expect([status, headers['parley-ignored']]).toEqual([200, undefined]);
+    expect((await native.request(native.requests.length - 1)).body).toMatchObject({ tools: hosted.tools, top_k: 5 });
+  });
+
+  it('names what the upstream that answered did not receive', async () => {
+    native.script(refusal(503));
+    gpt.script(eventsReply(...plainReply('Hello.')));
+    const { status, headers } = await post(service, { model: 'mixed', ...hosted });
+    expect([status, headers['parley-ignored']]).toEqual([200, `tools.web_search, ${names}`]);
+  });
+});
 
 /** An item that has nothing in it yet. */
 function begun(item: object): object {

@@ -48,7 +48,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     const again = [{ role: 'user', content: input }, ...output, { role: 'user', content: 'and then?' }];
     const giveBack = (model: string) => client().responses.create({ model, input: again as never, store: false });
     expect((await giveBack('claude')).status).toBe('completed');
-    await expect(giveBack('gemini')).rejects.toMatchObject({ code: 'invalid_encrypted_content' });
+    expect((await giveBack('gemini')).status).toBe('completed');
   });
 
   it('is gone on from, with its input and its output', async () => {

@@ -118,11 +118,22 @@ describe('what a model thought', () => {
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1' }] },
       ],
     });
-    const elsewhere = await post(service, { model: 'gemini', ...ask, input });
-    expect(JSON.parse(elsewhere.text).error).toMatchObject({
-      code: 'invalid_encrypted_content',
-      param: 'input[1].encrypted_content',
-    });
+  });
+
+  it('is omitted and named if the model is of another kind', async () => {
+    upstream.script(claudeSays);
+    const items = itemsOf(await eventsOf(service, { model: 'claude', ...ask, include: ['reasoning.encrypted_content'] }));
+    upstream.script(eventsReply(...plainReply('Done')));
+    const input = [{ role: 'user', content: 'Hi' }, ...items, result('toolu_1')];
+    const elsewhere = await post(service, { model: 'plain', ...ask, input });
+    expect(responseOf(elsewhere).output[0].content[0].text).toBe('Done');
+    expect(elsewhere.headers['parley-ignored']).toBe('reasoning.encrypted_content');
+    expect((await lastBody()).messages).toMatchObject([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'I look.', tool_calls: [{ id: 'toolu_1', function: { name: 'look' } }] },
+      { role: 'tool', tool_call_id: 'toolu_1', content: 'seen' },
+    ]);
+    expect(JSON.stringify(await lastBody())).not.toContain('c2lnbmF0dXJl');
   });
 
   it('is not sealed for a caller who does not ask', async () => {

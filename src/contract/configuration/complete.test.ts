@@ -25,6 +25,7 @@ describe('complete', () => {
       tools: { connectMs: 10000, listMs: 10000, timeoutMs: 300000, maxResultBytes: 40000, maxTurns: 15 },
       context: { strategy: 'summarize' },
       limits: { onStoreFailure: 'refuse' },
+      files: { maxFileBytes: 512 * 1024 ** 2, maxBucketBytes: 10 * 1024 ** 3 },
       evaluations: { maxParallel: 4, caseTimeoutMs: 600_000, keep: 20, maxBytesPerUser: 256 * 1024 ** 2 },
       responses: { store: 'allow', retentionDays: 30, maxBytesPerUser: 1024 ** 3, mcpServers: [] },
       page: { conversations: 'server', sharing: true, offline: true },

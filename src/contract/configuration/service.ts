@@ -225,6 +225,19 @@ const mcpHost = Type.String({
   errorMessage: 'must be a host such as mcp.example.com, or one with a port: no scheme, no path',
 });
 
+/** Bounds of stored files. */
+export const FileSettings = strict(
+  {
+    maxFileBytes: Type.Integer({ minimum: 1, default: 536_870_912, description: 'Maximum bytes of one file.' }),
+    maxBucketBytes: Type.Integer({
+      minimum: 1,
+      default: 10_737_418_240,
+      description: 'Maximum bytes of all files in one bucket, including uploads in progress.',
+    }),
+  },
+  { default: {}, description: 'Stored files.' },
+);
+
 /** Runs of cases against applications. */
 export const EvaluationSettings = strict(
   {

@@ -78,7 +78,7 @@ export const StageItem = Type.Object({
   status: Type.Enum(['in_progress', 'completed', 'failed', 'incomplete']),
   name: text,
   content: text,
-  attachments: Type.Array(anyObject('As `parley:attachment`, without id and type.')),
+  attachments: Type.Array(anyObject('As `parley:attachment`, without id, type and status.')),
 });
 export type StageItem = Static<typeof StageItem>;
 
@@ -86,6 +86,7 @@ export type StageItem = Static<typeof StageItem>;
 export const AttachmentItem = Type.Object({
   type: Type.Literal('parley:attachment'),
   id: text,
+  status,
   content_type: Type.Optional(Type.String({ description: 'MIME type; absent: text/markdown.' })),
   title: Type.Optional(text),
   data: Type.Optional(text),
@@ -99,6 +100,7 @@ export type AttachmentItem = Static<typeof AttachmentItem>;
 export const ControlItem = Type.Object({
   type: Type.Literal('parley:control'),
   id: text,
+  status,
   label: text,
   schema: Type.Optional(anyObject('A JSON Schema of the value.')),
 });

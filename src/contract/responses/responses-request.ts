@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { refuseOtherCase, requestFault, requireShape } from '../request-fault.ts';
 import { withoutNulls } from '../without-nulls.ts';
 import type { AnyItem } from './input-items.ts';
+import { readMetadata } from './metadata.ts';
 import { parseItems } from './parse-items.ts';
 import { parseTools, type ResponsesTool } from './tools.ts';
 
@@ -69,7 +70,7 @@ interface ToolChoiceObject extends JsonObject {
 /** Stored with a response or a conversation. */
 export const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
   maxProperties: 16,
-  description: 'Up to 16 texts of up to 512 characters.',
+  description: 'Up to 16 texts of up to 512 characters, with names of up to 64 characters.',
 });
 
 /** The body of `POST /v1/responses`, for documents; `parseResponsesRequest` checks it. Further fields are kept for upstreams of the dialect. */
@@ -126,6 +127,7 @@ export function parseResponsesRequest(value: unknown): ResponsesRequest {
   if (isJsonObject(value)) refuseOtherCase(value, known);
   const { input: given = [], tools, ...body } = requireShape(bodyShape, isJsonObject(value) ? withoutAbsent(value) : value);
   checkFormat(body.text?.format);
+  readMetadata(body.metadata);
   if (body.conversation !== undefined && body.previous_response_id !== undefined)
     throw requestFault('previous_response_id', 'cannot be sent together with conversation');
   const items: readonly AnyItem[] =

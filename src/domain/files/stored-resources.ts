@@ -12,13 +12,19 @@ import { requireReadable, requireWritable } from './resource-rights.ts';
 import { UploadSlots } from './upload-slots.ts';
 import { preconditionFailed, type WriteCondition } from './write-condition.ts';
 
+/** How much is stored. */
+interface FileBounds {
+  readonly maxFileBytes: number;
+  readonly maxBucketBytes: number;
+}
+
 export interface StoredResourcesDeps {
   readonly index: FileIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly newId: () => string;
-  readonly maxFileBytes: number;
-  readonly maxBucketBytes: number;
+  /** The bounds in force: a reload of the configuration may change them. */
+  readonly bounds: () => FileBounds;
   /** Of one bucket at once; on this node. */
   readonly maxBucketUploads: number;
   /** Called when a content could not be deleted. */
@@ -45,10 +51,8 @@ export interface Upload {
   readonly refusal?: () => ParleyError;
 }
 
-/** 512 MiB a file, 10 GiB a bucket, 16 uploads to it at once, and beside it 1 GiB of texts that a user's conversations go on from. */
+/** Bounds that are not configured: uploads to one bucket at the same time, and bytes of the texts that a user's conversations continue from. */
 export const defaultFileLimits = {
-  maxFileBytes: 512 * 1024 ** 2,
-  maxBucketBytes: 10 * 1024 ** 3,
   maxBucketUploads: 16,
   maxKeptBytes: 1024 ** 3,
 };
@@ -72,7 +76,7 @@ export class StoredResources {
   }
 
   get maxFileBytes(): number {
-    return this.#deps.maxFileBytes;
+    return this.#deps.bounds().maxFileBytes;
   }
 
   /** What is known of a file; undefined if there is none. Throws `access_denied`. */
@@ -116,7 +120,8 @@ export class StoredResources {
   }
 
   async #put(place: ContentPlace, upload: Upload): Promise<FileFacts> {
-    const { index, clock, newId, maxBucketBytes } = this.#deps;
+    const { index, clock, newId, bounds } = this.#deps;
+    const { maxBucketBytes } = bounds();
     const room = new FileRoom({ index, clock, maxBucketBytes }, { ...toIndexPlace(place), blob: newId() });
     try {
       const stored = await this.#store(room, upload);
@@ -133,7 +138,8 @@ export class StoredResources {
     room: FileRoom,
     { announcedBytes = 0, bytes, condition, contentType, refusal = preconditionFailed }: Upload,
   ): Promise<{ file: FileFacts; replaced: IndexedFile | undefined }> {
-    const { index, blobs, clock, maxBucketBytes } = this.#deps;
+    const { index, blobs, clock, bounds } = this.#deps;
+    const { maxBucketBytes } = bounds();
     const { blob } = room.place;
     await room.cover(announcedBytes);
     const counted = new CountedBytes(bytes, this.maxFileBytes, room);
@@ -186,7 +192,8 @@ export class StoredResources {
     requireReadable(caller, from);
     requireWritable(caller, from);
     requireWritable(caller, to);
-    const { index, clock, maxBucketBytes } = this.#deps;
+    const { index, clock, bounds } = this.#deps;
+    const { maxBucketBytes } = bounds();
     const moving = { from: toIndexPlace(from), to: toIndexPlace(to), replaces, nowMs: clock.epochMs() };
     const moved = await index.move(moving, maxBucketBytes);
     if (moved.outcome === 'over_quota') throw overQuota(maxBucketBytes, moved.usedBytes);

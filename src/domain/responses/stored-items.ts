@@ -71,8 +71,18 @@ export function toShownItem(item: JsonObject, include: ReadonlySet<string>): Jso
   return shown;
 }
 
-/** A response as it was answered, and with what rests sealed beside it where its user asks for that. */
-export function toShownResponse({ response, items }: StoredResponse, include: ReadonlySet<string>): JsonObject {
+/** What must be included by name, by the type of the item. */
+const extensions: Readonly<Record<string, string>> = {
+  'parley:stage': 'parley:stages',
+  'parley:attachment': 'parley:attachments',
+  'parley:control': 'parley:controls',
+};
+const statistics = 'parley:statistics';
+
+/** Returns a response as it was answered: with extensions and sealed reasoning only if `include` names them. */
+export function toShownResponse(stored: StoredResponse, include: ReadonlySet<string>): JsonObject {
+  const { items } = stored;
+  const response = withoutExtensions(stored.response, include);
   const { output } = response;
   if (items === undefined || !Array.isArray(output) || !include.has(sealedReasoning)) return response;
   const kept = new Map(items.map((item) => [item.id, item.encrypted_content]));
@@ -81,4 +91,17 @@ export function toShownResponse({ response, items }: StoredResponse, include: Re
     return encrypted_content === undefined ? item : { ...item, encrypted_content };
   });
   return { ...response, output: shown };
+}
+
+function withoutExtensions(response: JsonObject, include: ReadonlySet<string>): JsonObject {
+  const { output, parley, ...rest } = response;
+  const isShown = ({ type }: JsonObject): boolean => {
+    const name = Object.hasOwn(extensions, String(type)) ? extensions[String(type)] : undefined;
+    return name === undefined || include.has(name);
+  };
+  return {
+    ...rest,
+    ...(output !== undefined && { output: Array.isArray(output) ? (output as JsonObject[]).filter(isShown) : output }),
+    ...(parley !== undefined && include.has(statistics) && { parley }),
+  };
 }

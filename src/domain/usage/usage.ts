@@ -113,27 +113,36 @@ export function estimateTokens(chars: number): number {
 
 /** Chars of what a reply says: text, thoughts, arguments of calls. Nothing an upstream sends is trusted. */
 export function charsSaid(said: object): number {
-  const { content, reasoning_content, reasoning, function_call, tool_calls } = said as Record<string, unknown>;
-  let chars = typeof content === 'string' ? content.length : 0;
+  const { content, reasoning_content, reasoning } = said as Record<string, unknown>;
+  let chars = charsOfCalls(said);
+  if (typeof content === 'string') chars += content.length;
   if (typeof reasoning_content === 'string') chars += reasoning_content.length;
   if (typeof reasoning === 'string') chars += reasoning.length;
-  if (function_call) chars += charsCalled(function_call);
-  for (const call of Array.isArray(tool_calls) ? tool_calls : []) chars += isJsonObject(call) ? charsCalled(call.function) : 0;
   return chars;
 }
 
-function charsCalled(call: unknown): number {
-  return isJsonObject(call) ? lengthOf(call.name) + lengthOf(call.arguments) : 0;
+/** Returns the chars in the names and arguments of the calls of a message or delta. */
+function charsOfCalls(said: object): number {
+  const { function_call: call, tool_calls: calls } = said as Record<string, unknown>;
+  let chars = charsOfCall(call);
+  if (!Array.isArray(calls)) return chars;
+  for (const each of calls) if (isJsonObject(each)) chars += charsOfCall(each.function) + charsOfCall(each.custom);
+  return chars;
+}
+
+/** The arguments of a custom tool are its `input`. */
+function charsOfCall(call: unknown): number {
+  return isJsonObject(call) ? lengthOf(call.name) + lengthOf(call.arguments) + lengthOf(call.input) : 0;
 }
 
 function lengthOf(text: unknown): number {
   return typeof text === 'string' ? text.length : 0;
 }
 
-/** Estimated tokens of a request: the text of its messages; images and files count nothing. */
+/** Estimates the tokens of a request: the text and the calls of its messages. Images and files count nothing. */
 export function estimatePromptTokens({ messages }: Pick<ChatRequest, 'messages'>): number {
   let chars = 0;
-  for (const message of messages) chars += typeof message.content === 'string' ? message.content.length : charsOf(message);
+  for (const message of messages) chars += charsOf(message);
   return estimateTokens(chars);
 }
 
@@ -148,10 +157,11 @@ export function maxTokensOf({ max_completion_tokens: most, max_tokens: former, n
   return bound === undefined ? undefined : bound * n;
 }
 
-/** Chars of text in one message. */
-export function charsOf({ content }: Message): number {
-  if (typeof content === 'string') return content.length;
-  let chars = 0;
+/** Returns the chars of text in one message, and in its calls. */
+export function charsOf(message: Message): number {
+  const { content } = message;
+  let chars = charsOfCalls(message);
+  if (typeof content === 'string') return chars + content.length;
   for (const part of Array.isArray(content) ? content : []) chars += textLength(part);
   return chars;
 }

@@ -8,6 +8,8 @@ import type { RequestContext } from './request-context.ts';
 export interface EventWriter {
   /** What the stream begins with; what is thrown here is answered with the status of an error. */
   begin(context: RequestContext, first: Frame): EventHead;
+  /** What the stream begins with if no frame comes in time: its head and first events. */
+  beginEarly?(context: RequestContext): { readonly head: EventHead; readonly bytes: string };
   toBytes(frame: Frame): string;
   /** Called ahead of `end`, or of an error that is told; both wait for what it gives, which never fails. */
   settle?(error?: ParleyError): Promise<void> | undefined;
@@ -17,16 +19,34 @@ export interface EventWriter {
   toFault(error: ParleyError, context: RequestContext): string;
 }
 
-/** Sends a reply as events. Nothing is sent before the first frame: a failure ahead of it has its own status, a later one is an event. */
+/**
+ * Sends a reply as events. A failure before the first frame has its own status, unless `beginWithin` began the stream; a later one
+ * is an event.
+ */
 export class StreamedReply implements ReplySink {
   readonly #context: RequestContext;
   readonly #writer: EventWriter;
   #stream: EventStream | undefined;
+  #hasFrames = false;
   #isOver = false;
+  #early: NodeJS.Timeout | undefined;
 
   constructor(context: RequestContext, writer: EventWriter) {
     this.#context = context;
     this.#writer = writer;
+  }
+
+  /** Begins the stream without a frame if none has come after `ms`. */
+  beginWithin(ms: number): void {
+    if (this.#stream === undefined && !this.#isOver) this.#early = setTimeout(() => this.#beginEarly(), ms);
+  }
+
+  #beginEarly(): void {
+    if (this.#stream !== undefined || this.#isOver || this.#context.hasLeft) return;
+    const begun = this.#writer.beginEarly?.(this.#context);
+    if (begun === undefined) return;
+    this.#stream = new EventStream(this.#context.response, begun.head);
+    this.#stream.send(begun.bytes);
   }
 
   frame(frame: Frame): void {
@@ -35,8 +55,11 @@ export class StreamedReply implements ReplySink {
     if (stream === undefined) {
       stream = new EventStream(this.#context.response, this.#writer.begin(this.#context, frame));
       this.#stream = stream;
-      record.firstByte(clock.nowMs());
-    } else record.chunk(clock.nowMs());
+      clearTimeout(this.#early);
+    }
+    if (this.#hasFrames) record.chunk(clock.nowMs());
+    else record.firstByte(clock.nowMs());
+    this.#hasFrames = true;
     if (!stream.send(this.#writer.toBytes(frame))) this.#context.pauseUntil(() => stream.drained());
   }
 
@@ -49,6 +72,7 @@ export class StreamedReply implements ReplySink {
   fail(thrown: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    clearTimeout(this.#early);
     const error = this.#context.failed(thrown);
     const settling = this.#writer.settle?.(error);
     if (settling === undefined) this.#tell(error);

@@ -1,3 +1,4 @@
+import { isFunctionCallId } from '#contract/function-call-ids.ts';
 import { type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/message.ts';
 import type {
   ContentBlock,
@@ -7,7 +8,6 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '#contract/messages/dialect.ts';
-import { isFunctionCallId } from './call-ids.ts';
 import { isTextPart, textPart, toContent, toParts, toText } from './to-parts.ts';
 import type { ToolNames } from './tool-names.ts';
 import type { UpstreamCapabilities } from './upstream-capabilities.ts';

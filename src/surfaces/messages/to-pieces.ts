@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import type { Delta } from '#contract/chunk.ts';
-import { toFunctionCallId } from './call-ids.ts';
+import { toFunctionCallId } from '#contract/function-call-ids.ts';
 
 /** A fragment of one block of a reply. */
 export type Piece =

@@ -16,7 +16,7 @@ export interface PassThroughDeps {
   readonly handler: RequestHandler;
   readonly calls: Calls;
   /** Bytes of a whole form. */
-  readonly maxFormBytes: number;
+  readonly maxFormBytes: () => number;
 }
 
 /** How a request names its deployment. */
@@ -65,7 +65,8 @@ async function readJson({ deps: { handler, calls }, context, api, asked }: Askin
 
 /** A form is read no further than to its model, and a little ahead. */
 async function readForm({ deps, context, api, asked }: Asking): Promise<Read> {
-  const { handler, calls, maxFormBytes } = deps;
+  const { handler, calls } = deps;
+  const maxFormBytes = deps.maxFormBytes();
   const { request, response } = context;
   const caller = await handler.identify(context, maxFormBytes);
   const boundary = requireForm(request);

@@ -83,7 +83,7 @@ export class BackgroundRuns {
     const keep = async ({ run, ignored }: ReadyRun): Promise<void> => {
       const response = { ...run.response };
       await opening.queue(response, toQueued(target, value));
-      queued.resolve({ response, ignored });
+      queued.resolve({ response, ignored: ignored() });
     };
     this.#start({ target, request, value, opening }, keep, queued.reject);
     return queued.promise;

@@ -11,15 +11,18 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
+import { AllowedCalls } from './allowed-calls.ts';
 import { fitItems } from './fit-items.ts';
 import { McpApprovals } from './mcp-approvals.ts';
 import { toRemoteServers } from './mcp-servers.ts';
 import type { OpenedResponse } from './response-keeper.ts';
 import { ResponseRun } from './response-run.ts';
-import { ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
+import { type SealedItem, ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import type { Conversing } from './to-messages.ts';
 import { isUntouched, toNativeRequest } from './to-native-request.ts';
+
+const stateType = 'parley:state';
 
 export interface RunDeps {
   readonly seal: Seal;
@@ -27,13 +30,16 @@ export interface RunDeps {
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
+/** Names what the upstream did not receive, by whether it was sent the request itself. If that is not known yet, it is assumed if every upstream is. */
+export type Ignored = (isRelayed?: boolean) => readonly string[];
+
 /** A response that is ready to be answered, by whoever reads it. */
 export interface ReadyRun {
   readonly run: ResponseRun;
   /** What `Calls.answer` is asked. */
   readonly ask: ChatAsk;
-  /** Names of fields that the translation left out. */
-  readonly ignored: readonly string[];
+  /** Returns the names of what the upstream did not receive. A relayed request keeps the fields that a translation leaves out. */
+  readonly ignored: Ignored;
   /** Seals something for the caller. */
   readonly sealFor: (thoughts: Thoughts) => string;
 }
@@ -43,18 +49,23 @@ interface Creating {
   /** The same as it came. */
   readonly body: JsonObject;
   readonly opened: OpenedResponse;
+  /** Whether the request is only counted: a count has no bound. */
+  readonly isCounted?: true;
   /** Of a response that was promised before; absent: it is a new one. */
   readonly known?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 /** Throws the 400 that the request deserves. */
 export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: Creating): ReadyRun {
-  const { request, body, opened, known } = creating;
+  const { request, body, opened, known, isCounted } = creating;
   const { call, deployment } = target;
   const { subject } = call.caller;
   const thoughts = new ThoughtSeal(seal, subject, deployment);
-  const all = [...opened.earlier, ...opened.input];
-  const shift = opened.earlier.length;
+  const omitted = new Set<string>();
+  const earlier = opened.earlier.filter((item) => !isForeignState(item, deployment));
+  if (earlier.length < opened.earlier.length) omitted.add('state');
+  const all = [...earlier, ...opened.input];
+  const shift = earlier.length;
   const places = new Map(all.map((item, index) => [item, index]));
   const pathOf = (item: AnyItem): string => {
     const place = places.get(item) ?? 0;
@@ -64,7 +75,11 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const servers = toRemoteServers(request, { hosts, items: all, pathOf });
   const approvals = new McpApprovals(all, { shift, pathOf });
   const conversing = {
-    open: (sealed: string, at: string) => thoughts.open(sealed, at),
+    open(item: SealedItem, at: string): Thoughts {
+      const content = thoughts.open(item, at);
+      if (content === undefined) omitted.add(includables.encryptedReasoning);
+      return content ?? {};
+    },
     pathOf,
     // Tools that are run here are run between turns of the model, which are asked in the inner language.
     isNative: servers.length === 0 && isNative(deployment),
@@ -72,7 +87,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   };
   const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...conversing });
   const items = fitItems(all, {
-    maxTokens: maxPromptTokensOf(deployment, request),
+    maxTokens: isCounted ? undefined : maxPromptTokensOf(deployment, request),
     mayDrop: request.truncation === 'auto',
     tokensOf: (some) => estimateRequestTokens(translate(some).request),
   });
@@ -88,6 +103,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     isBackground: request.background === true,
     conversation: opened.conversation,
     tools: translated.tools,
+    allowedCalls: AllowedCalls.of(request, translated.tools),
+    deployment: deployment.id,
     seal: (given) => thoughts.close(given),
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
     isUntouched: isPlain,
@@ -96,13 +113,29 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     began: (response) => opened.began(response),
     ended: (kept) => opened.ended(kept),
   });
+  const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
-  // The events of a run in the background are kept, whether or not somebody reads them.
-  const asked = request.background === true ? { ...translated.request, stream: true } : translated.request;
+  // The events of a run in the background are stored. Only a stream shows in which order an application gave stages and text.
+  const isStreamed = request.background === true || (deployment.isServedByPrograms && includesStages(request));
+  const asked = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approved = approvals.approved(servers, asked.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
   const ask = { request: asked, native, remote, affinity: affinityOf(request, subject) };
-  return { run, ask, ignored: translated.ignored, sealFor: (given) => thoughts.close(given) };
+  return {
+    run,
+    ask,
+    ignored: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
+    sealFor: (given) => thoughts.close(given),
+  };
+}
+
+function includesStages({ include = [] }: ResponsesRequest): boolean {
+  return include.includes(includables.stages);
+}
+
+/** Whether an item is the state that another deployment gave. */
+function isForeignState(item: AnyItem, { id }: Deployment): boolean {
+  return item.type === stateType && (item as JsonObject).deployment !== undefined && (item as JsonObject).deployment !== id;
 }
 
 /** Of what the model takes in all, what the answer may have is not for the request. */

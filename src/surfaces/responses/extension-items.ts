@@ -67,7 +67,7 @@ export class ExtensionItems {
     const [whole] = folded.completion().choices[0]?.message.custom_content?.stages ?? [];
     const { name = '', content = '', attachments = [] } = whole ?? {};
     const shown = attachments.map((each) => {
-      const { type: _type, id: _id, ...fields } = toAttachmentItem(each, '');
+      const { type: _type, id: _id, status: _status, ...fields } = toAttachmentItem(each, '');
       return fields;
     });
     close({ type: 'parley:stage', id, status, name, content, attachments: shown });
@@ -80,9 +80,15 @@ function toChunk(custom: ResponseCustomContent) {
 }
 
 function toAttachmentItem({ index: _index, type, ...fields }: ResponseAttachment, id: string): AttachmentItem {
-  return { type: 'parley:attachment', id, ...(type !== undefined && { content_type: type }), ...fields };
+  return { type: 'parley:attachment', id, status: 'completed', ...(type !== undefined && { content_type: type }), ...fields };
 }
 
 function toControlItem({ label, schema }: Control, id: string): ControlItem {
-  return { type: 'parley:control', id, label, ...(schema && { schema: schema as { [key: string]: unknown } }) };
+  return {
+    type: 'parley:control',
+    id,
+    status: 'completed',
+    label,
+    ...(schema && { schema: schema as { [key: string]: unknown } }),
+  };
 }

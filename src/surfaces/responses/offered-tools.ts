@@ -29,11 +29,22 @@ export interface OfferedTool {
 export class OfferedTools {
   readonly #byFlatName = new Map<string, OfferedTool>();
   readonly #flatNames = new Map<string, string>();
+  #allowed: ReadonlySet<string> | undefined;
 
   /** Offers a tool; one that only upstreams of the dialect know is none here. */
   add(tool: ResponsesTool): void {
     if (isNamespaceTool(tool)) for (const inner of tool.tools) this.#offer(inner, tool);
     else if (isFunctionTool(tool) || isCustomTool(tool)) this.#offer(tool);
+  }
+
+  /** Limits the calls of a reply to these names on the compat wire. */
+  restrictTo(flatNames: ReadonlySet<string>): void {
+    this.#allowed = flatNames;
+  }
+
+  /** Whether a reply may call the tool of that name on the compat wire. */
+  isAllowed(flatName: string): boolean {
+    return this.#allowed?.has(flatName) ?? true;
   }
 
   get isEmpty(): boolean {

@@ -1,5 +1,6 @@
 import { CallArguments } from '#contract/call-arguments.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { toFunctionCallId } from '#contract/function-call-ids.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type {
   CustomCallItem,
@@ -73,6 +74,7 @@ export class Output {
   /** Calls whose name has not come. */
   readonly #waiting = new Map<number, WaitingCall>();
   readonly #closedCalls = new Set<number>();
+  #suppressedCall: string | undefined;
   /** What vendors signed of calls, by their ids. */
   #signedCalls: Record<string, unknown> | undefined;
   /** What is sealed and not shown, by the ids of the items. */
@@ -90,6 +92,11 @@ export class Output {
 
   get hasCalls(): boolean {
     return this.#calls.size > 0 || this.#closedCalls.size > 0;
+  }
+
+  /** Name of a call that was suppressed because `tool_choice` does not allow its tool. */
+  get suppressedCall(): string | undefined {
+    return this.#suppressedCall;
   }
 
   /** Signatures of calls, if a vendor gave any. */
@@ -295,7 +302,7 @@ export class Output {
   }
 
   /** Undefined as long as the name has not come. */
-  #openCall({ index, id, name, text }: Piece & { kind: 'call' }): OpenCall | undefined {
+  #openCall({ index, id, name, text, isFunctionCall }: Piece & { kind: 'call' }): OpenCall | undefined {
     const waiting = this.#waiting.get(index) ?? { id: undefined, text: '' };
     waiting.id ??= id;
     if (name === undefined) {
@@ -304,9 +311,15 @@ export class Output {
       return undefined;
     }
     this.#waiting.delete(index);
+    if (!this.#facts.tools.isAllowed(name)) {
+      this.#closedCalls.add(index);
+      this.#suppressedCall = name;
+      return undefined;
+    }
     this.#closeWholeCalls();
     const { kind, ...called } = this.#facts.tools.of(name);
-    const call_id = waiting.id ?? `call_${this.#facts.key}${index}`;
+    const { key } = this.#facts;
+    const call_id = waiting.id ?? (isFunctionCall ? toFunctionCallId(key) : `call_${key}${index}`);
     const item: CallItem =
       kind === 'custom'
         ? { type: 'custom_tool_call', id: this.newId('ctc'), call_id, ...toCalled(called), input: '', status: 'in_progress' }

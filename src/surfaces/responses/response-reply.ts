@@ -9,6 +9,7 @@ import { ignoredHeader, toIgnoredNames } from '../http/ignored-header.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
 import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
+import type { Ignored } from './create-run.ts';
 import { endOfBroken } from './end-of-broken.ts';
 import type { ResponseRun } from './response-run.ts';
 import { toOwnName } from './to-chat-request.ts';
@@ -21,14 +22,14 @@ export const endMark = 'data: [DONE]\n\n';
 export class JsonResponse implements ReplySink {
   readonly #context: RequestContext;
   readonly #run: ResponseRun;
-  readonly #ignored: readonly string[];
+  readonly #ignored: Ignored;
+  #isRelayed = false;
   readonly #room = new FoldRoom(answerBound);
   #relayed: string | undefined;
   readonly #text: EarlyText;
   #isOver = false;
 
-  /** `ignored` are the fields that the translation of the request left out. */
-  constructor(context: RequestContext, run: ResponseRun, ignored: readonly string[]) {
+  constructor(context: RequestContext, run: ResponseRun, ignored: Ignored) {
     this.#context = context;
     this.#run = run;
     this.#ignored = ignored;
@@ -38,7 +39,10 @@ export class JsonResponse implements ReplySink {
   /** Throws upstream_failed for a reply that is too large. */
   frame(frame: Frame): void {
     this.#room.take(frame);
-    if (frame.native !== undefined) requireForm(frame.native, 'whole');
+    if (frame.native !== undefined) {
+      requireForm(frame.native, 'whole');
+      this.#isRelayed = true;
+    }
     if (this.#run.passes(frame)) this.#relayed = frame.bytes;
     else this.#run.take(frame);
   }
@@ -73,7 +77,7 @@ export class JsonResponse implements ReplySink {
     this.#isOver = true;
     const context = this.#context;
     const bytes = this.#relayed ?? this.#text.take();
-    sendJson(context.response, 200, bytes, headersOf(context, this.#ignored));
+    sendJson(context.response, 200, bytes, headersOf(context, this.#ignored(this.#isRelayed)));
     context.replyEnded();
   }
 }
@@ -107,7 +111,7 @@ class EarlyText {
 class ResponseWriter implements EventWriter {
   readonly #context: RequestContext;
   readonly #run: ResponseRun;
-  readonly #ignored: readonly string[];
+  readonly #ignored: Ignored;
   /** The first and the last bytes that went on as they came. */
   #relayed: { readonly first: string; last: string } | undefined;
   #isTold = false;
@@ -115,7 +119,7 @@ class ResponseWriter implements EventWriter {
   #last: readonly ResponseEvent[] = [];
   readonly #lastText: EarlyText;
 
-  constructor(context: RequestContext, run: ResponseRun, ignored: readonly string[]) {
+  constructor(context: RequestContext, run: ResponseRun, ignored: Ignored) {
     this.#context = context;
     this.#run = run;
     this.#ignored = ignored;
@@ -125,10 +129,17 @@ class ResponseWriter implements EventWriter {
   begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
     this.#isTold = true;
-    return { headers: headersOf(context, this.#ignored), heartbeat: comment };
+    return { headers: headersOf(context, this.#ignored(first.native !== undefined)), heartbeat: comment };
   }
 
+  beginEarly(context: RequestContext): { head: EventHead; bytes: string } {
+    this.#isTold = true;
+    return { head: { headers: headersOf(context, this.#ignored()), heartbeat: comment }, bytes: toBytes(this.#run.begin()) };
+  }
+
+  /** Throws upstream_failed for a reply in one piece. */
   toBytes(frame: Frame): string {
+    if (frame.native?.isWhole === true) requireForm(frame.native, 'streamed');
     if (!this.#run.passes(frame)) return this.#run.takeText(frame) ?? toBytes(this.#run.take(frame));
     const { bytes } = frame;
     if (this.#relayed === undefined) this.#relayed = { first: bytes, last: bytes };
@@ -157,7 +168,7 @@ class ResponseWriter implements EventWriter {
 }
 
 /** Sends a response as events; a run whose reader leaves is cancelled. */
-export function streamed(context: RequestContext, run: ResponseRun, ignored: readonly string[]): ReplySink {
+export function streamed(context: RequestContext, run: ResponseRun, ignored: Ignored): StreamedReply {
   return new StreamedReply(context, new ResponseWriter(context, run, ignored));
 }
 

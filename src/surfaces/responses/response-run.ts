@@ -3,6 +3,7 @@ import type { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
+import type { AllowedCalls } from './allowed-calls.ts';
 import type { Ending, Reading } from './reading.ts';
 import { RelayedReading } from './relayed-reading.ts';
 import type { KeptResponse } from './response-keeper.ts';
@@ -14,6 +15,8 @@ export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   readonly clock: Pick<Clock, 'epochMs'>;
   /** Whether what an upstream of the dialect sends is the answer as it is. */
   readonly isUntouched: boolean;
+  /** The calls that a relayed reply may have; undefined: all. */
+  readonly allowedCalls: AllowedCalls | undefined;
   /** Called once, with the first event. */
   readonly began: (response: ResponseObject) => void;
   /** Called once, with the response as it ended; undefined if nobody was told of it. Resolves with whether it can be read from then on. */
@@ -42,9 +45,11 @@ export class ResponseRun {
     return this.#response;
   }
 
-  /** Whether a frame goes to the caller as it came. */
-  passes({ native }: Frame): boolean {
-    return native !== undefined && this.#facts.isUntouched;
+  /** Whether a frame goes to the caller as it came, which none does after `begin`. Throws upstream_failed for a call of a tool that the request does not allow. */
+  passes(frame: Frame): boolean {
+    if (frame.native === undefined || !this.#facts.isUntouched || this.#nextNumber > 0) return false;
+    this.#facts.allowedCalls?.require(frame);
+    return true;
   }
 
   /**
@@ -73,8 +78,9 @@ export class ResponseRun {
     ]);
   }
 
-  /** The events that a part of the reply means. */
+  /** The events that a part of the reply means. Throws upstream_failed for a relayed call of a tool that the request does not allow. */
   take(frame: Frame): ResponseEvent[] {
+    this.#facts.allowedCalls?.require(frame);
     const first = this.begin();
     this.#reading ??= this.#readingOf(frame);
     const events = this.#numbered(this.#reading.take(frame));

@@ -20,6 +20,9 @@ import { createRun, type ReadyRun } from './create-run.ts';
 import { keepsNothing, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { headersOf, JsonResponse, streamed } from './response-reply.ts';
 
+/** How long a client waits for `response.created` if its upstream is slow. An error within this time has its own status. */
+const maxSilenceMs = 1000;
+
 /** What makes responses in the background, and gives their events. */
 interface BackgroundSurface {
   readonly runs: BackgroundRuns;
@@ -71,8 +74,14 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promis
     return serveBackground(deps.background, context, { target, request, value });
   const opened = await (deps.keeper ?? keepsNothing).open(target, request);
   const { run, ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
-  const reply = request.stream === true ? streamed(context, run, ignored) : new JsonResponse(context, run, ignored);
-  context.follow(deps.calls.answer(target, ask, reply), reply);
+  if (request.stream !== true) {
+    const reply = new JsonResponse(context, run, ignored);
+    context.follow(deps.calls.answer(target, ask, reply), reply);
+    return;
+  }
+  const reply = streamed(context, run, ignored);
+  const admitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
+  context.follow(deps.calls.answer(target, { ...ask, admitted }, reply), reply);
 }
 
 /** Answers with the response that waits, or with its events from the first on. */
@@ -112,7 +121,8 @@ async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise
   const { target, value } = await authorizeByModel(deps, context);
   const request = parseResponsesRequest(value);
   const opened = await (deps.keeper ?? keepsNothing).look(target, request);
-  const { ask } = createRun({ ...deps, clock: context.clock }, target, { request, body: value as JsonObject, opened });
+  const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
+  const { ask } = createRun({ ...deps, clock: context.clock }, target, counting);
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
   const body = { object: 'response.input_tokens', input_tokens };
   sendJson(context.response, 200, toLatin1(JSON.stringify(body)), context.headers);

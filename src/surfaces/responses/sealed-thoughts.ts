@@ -25,16 +25,28 @@ export interface Thoughts {
   readonly summary?: string;
 }
 
+/** An item with sealed content. */
+export interface SealedItem {
+  readonly type: string;
+  readonly encrypted_content: string;
+}
+
+export function isSealed(item: object): item is SealedItem {
+  return 'encrypted_content' in item && item.encrypted_content !== undefined;
+}
+
 /** Seals what only one user may send back, to the same kind of upstream. */
 export class ThoughtSeal {
   readonly #seal: Seal;
   readonly #place: string;
   readonly #kinds: readonly string[];
+  readonly #stateKind: string;
 
   constructor(seal: Seal, subject: string, deployment: Deployment) {
     this.#seal = seal;
     this.#place = `thoughts of ${subject}`;
     this.#kinds = kindsOf(deployment);
+    this.#stateKind = `state of ${deployment.id}`;
   }
 
   close(thoughts: Thoughts): string {
@@ -42,11 +54,17 @@ export class ThoughtSeal {
     return this.#seal.seal(JSON.stringify({ kind, ...thoughts }), this.#place);
   }
 
-  /** Throws `invalid_encrypted_content`; `at` is the path of the text. */
-  open(sealed: string, at: string): Thoughts {
-    const { kind, ...thoughts } = this.#opened(sealed, at);
-    if (kind === anyKind || this.#kinds.includes(String(kind))) return thoughts;
-    throw invalidSealed(at, 'comes from another kind of model; leave the item out');
+  /**
+   * Opens the sealed content of an item. Returns undefined for reasoning of another kind of model and for the state of another
+   * application. Throws `invalid_encrypted_content` for a compaction of another kind, which stands for a whole conversation, and for
+   * content that was changed or belongs to another user. `at` is the path of the item.
+   */
+  open({ type, encrypted_content: sealed }: SealedItem, at: string): Thoughts | undefined {
+    const path = `${at}.encrypted_content`;
+    const { kind, ...thoughts } = this.#opened(sealed, path);
+    if (kind === anyKind || kind === this.#stateKind || this.#kinds.includes(String(kind))) return thoughts;
+    if (type === 'compaction') throw invalidSealed(path, 'comes from another kind of model; leave the item out');
+    return undefined;
   }
 
   #opened(sealed: string, at: string): JsonObject {
@@ -62,14 +80,15 @@ export class ThoughtSeal {
   /** Of a deployment with upstreams of several kinds, the one whose form it has. */
   #kindOf({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: Thoughts): string {
     const [first = anyKind, ...others] = this.#kinds;
-    if (summary !== undefined || state !== undefined) return anyKind;
+    if (summary !== undefined) return anyKind;
+    if (state !== undefined) return this.#stateKind;
     if (others.length === 0) return first;
     const named = encrypted !== undefined ? 'responses' : blocks !== undefined ? 'claude' : 'gemini';
     return this.#kinds.includes(named) ? named : first;
   }
 }
 
-/** Of what any deployment may be told: an application knows its own state by itself. */
+/** Kind of a summary, which any deployment understands. */
 const anyKind = 'any';
 
 /** Which kinds of upstreams a deployment has: what one has signed, only its kind takes back. */

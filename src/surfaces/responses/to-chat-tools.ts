@@ -28,7 +28,8 @@ export function toChatTools(request: ResponsesRequest, tools: readonly Responses
   for (const tool of tools) offered.add(tool);
   const left = tools.filter(isOtherTool).map(({ type }) => `tools.${type}`);
   const allowed = isNative && isOthers(request.tool_choice, left) ? {} : toAllowed(request.tool_choice, offered);
-  const offers = [...offered.all].filter(([name]) => allowed.names?.has(name) ?? true).map(([, { offer }]) => offer);
+  if (allowed.names !== undefined) offered.restrictTo(allowed.names);
+  const offers = [...offered.all].filter(([name]) => offered.isAllowed(name)).map(([, { offer }]) => offer);
   if (offers.length === 0 && !runsRemote) {
     if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
       throw requestFault('tool_choice', 'asks for a call, and none of the tools can be called by this deployment');
@@ -48,7 +49,8 @@ export function toChatTools(request: ResponsesRequest, tools: readonly Responses
 
 /** Whether a choice is among tools that the upstream itself knows. */
 function isOthers(choice: ResponsesRequest['tool_choice'], others: readonly string[]): boolean {
-  return typeof choice === 'object' && (others.length > 0 || !['function', 'custom', 'allowed_tools'].includes(choice.type));
+  if (typeof choice !== 'object' || choice.type === 'allowed_tools') return false;
+  return others.length > 0 || !['function', 'custom'].includes(choice.type);
 }
 
 interface Allowed {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isFunctionCallId } from '#contract/function-call-ids.ts';
 import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/message.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type {
@@ -13,7 +14,7 @@ import { isOwnItem } from '#contract/responses/parse-items.ts';
 import type { McpApprovals } from './mcp-approvals.ts';
 import { toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
-import type { Thoughts } from './sealed-thoughts.ts';
+import { isSealed, type SealedItem, type Thoughts } from './sealed-thoughts.ts';
 import { isTextPart, type Said, textPart, toContent, toSaid, toText } from './to-parts.ts';
 
 /** Texts of one message are paragraphs. */
@@ -22,8 +23,8 @@ const paragraph = '\n\n';
 /** What the translation of a conversation goes by. */
 export interface Conversing {
   readonly tools: OfferedTools;
-  /** Reads what was sealed for the caller; `at` is its path. Throws invalid_encrypted_content. */
-  readonly open: (sealed: string, at: string) => Thoughts;
+  /** Opens the sealed content of an item; empty if it is omitted. `at` is the path of the item. Throws invalid_encrypted_content. */
+  readonly open: (item: SealedItem, at: string) => Thoughts;
   /** Where an item of the conversation stands in the request. */
   readonly pathOf: (item: AnyItem) => string;
   /** Whether an upstream of the dialect may be asked, which gets the items themselves: then nothing is refused for what only that understands. */
@@ -69,8 +70,10 @@ class Messages {
     }
     switch (item.type) {
       case 'message':
-        if (item.role === 'assistant') this.#say(this.#toSaid(item.content, `${at}.content`).parts);
-        else this.#hear(item.role, this.#toSaid(item.content, `${at}.content`));
+        if (item.role === 'assistant') {
+          if (!this.#conversing.isNative) requireTexts(item.content, `${at}.content`);
+          this.#say(this.#toSaid(item.content, `${at}.content`).parts);
+        } else this.#hear(item.role, this.#toSaid(item.content, `${at}.content`));
         return;
       case 'function_call':
         this.#call(item, item.arguments);
@@ -83,11 +86,10 @@ class Messages {
         this.#result(item, at);
         return;
       case 'reasoning':
-        if (item.encrypted_content !== undefined)
-          this.#recall(this.#conversing.open(item.encrypted_content, `${at}.encrypted_content`));
+        if (isSealed(item)) this.#recall(this.#conversing.open(item, at));
         return;
       case 'compaction':
-        this.#recall(this.#conversing.open(item.encrypted_content, `${at}.encrypted_content`));
+        this.#recall(this.#conversing.open(item, at));
         return;
       case 'parley:completed_control':
         this.#complete(item);
@@ -150,7 +152,7 @@ class Messages {
   #say(parts: readonly ContentPart[]): void {
     const text = toText(parts, paragraph);
     const reply = this.#reply;
-    if (reply === undefined || (isSaid(reply) && reply.tool_calls === undefined)) this.#begin().content = text;
+    if (reply === undefined || (isSaid(reply) && !hasCalls(reply))) this.#begin().content = text;
     else reply.content = isSaid(reply) ? `${reply.content}${paragraph}${text}` : text;
   }
 
@@ -170,6 +172,11 @@ class Messages {
   #ask(id: string, flatName: string, args: string): void {
     this.#called.set(id, flatName);
     const reply = this.#reply ?? this.#begin();
+    reply.content ??= null;
+    if (isFunctionCallId(id)) {
+      reply.function_call = { name: flatName, arguments: args };
+      return;
+    }
     const signed = this.#signed.get(id);
     const call = {
       id,
@@ -180,17 +187,21 @@ class Messages {
     // Pushed, not copied: a request may have tens of thousands of calls.
     if (reply.tool_calls === undefined) reply.tool_calls = [call];
     else (reply.tool_calls as unknown[]).push(call);
-    reply.content ??= null;
   }
 
   /** What of a result is no text follows as words of the user. */
   #result({ call_id: id, output }: CallOutputInput, at: string): void {
     this.#reply = undefined;
     const { parts, attachments } = this.#toSaid(output, `${at}.output`);
-    this.#tell({ role: 'tool', tool_call_id: id, content: toText(parts, paragraph) });
+    const name = this.#called.get(id);
+    const answered =
+      name !== undefined && isFunctionCallId(id)
+        ? ({ role: 'function', name } as const)
+        : ({ role: 'tool', tool_call_id: id } as const);
+    this.#tell({ ...answered, content: toText(parts, paragraph) });
     const others = parts.filter((part) => !isTextPart(part));
     if (others.length === 0 && attachments.length === 0) return;
-    const heading = textPart(`From the result of ${this.#called.get(id) ?? 'a tool'}:`);
+    const heading = textPart(`From the result of ${name ?? 'a tool'}:`);
     this.all.push({
       role: 'user',
       [toolOutput]: true,
@@ -217,9 +228,7 @@ class Messages {
     if (thinking_blocks === undefined && reasoning_content === undefined && extra_content === undefined) return;
     const current = this.#reply;
     const reply =
-      current === undefined || (isSaid(current) && current.tool_calls === undefined && extra_content === undefined)
-        ? this.#begin()
-        : current;
+      current === undefined || (isSaid(current) && !hasCalls(current) && extra_content === undefined) ? this.#begin() : current;
     if (thinking_blocks !== undefined) {
       reply.thinking_blocks ??= [];
       for (const block of thinking_blocks) (reply.thinking_blocks as unknown[]).push(block);
@@ -269,6 +278,19 @@ function toRemoteResult({ output, error }: JsonObject): string {
 
 function isSaid({ content }: Message): boolean {
   return typeof content === 'string' && content !== '';
+}
+
+/** Throws invalid_request: a message of the assistant has no images and files in the compat wire. */
+function requireTexts(content: string | readonly InputPart[], at: string): void {
+  if (typeof content === 'string') return;
+  const index = content.findIndex(({ type }) => type === 'input_image' || type === 'input_file');
+  if (index < 0) return;
+  const claim = `is ${content[index]?.type}, which a message of the assistant cannot have; send it in a message of the user`;
+  throw requestFault(`${at}[${index}].type`, claim);
+}
+
+function hasCalls({ tool_calls: calls, function_call: call }: Message): boolean {
+  return calls !== undefined || call !== undefined;
 }
 
 function toAttachment({ content_type: type, title, data, url, reference_type, reference_url }: JsonObject): Attachment {

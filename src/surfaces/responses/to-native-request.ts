@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toMcpName } from './mcp-servers.ts';
+import { isSealed } from './sealed-thoughts.ts';
 import type { Conversing } from './to-messages.ts';
 
 /** A request whose conversation is resolved here, for an upstream of the dialect: that keeps nothing, and is sent everything. */
@@ -22,7 +23,6 @@ export function toNativeRequest(
 
 /** Whether such an upstream can be sent the body as it came, and its answer is the caller's as it comes. */
 export function isUntouched({ store, include = [] }: ResponsesRequest, items: readonly AnyItem[]): boolean {
-  const isSealed = (item: AnyItem): boolean => 'encrypted_content' in item && item.encrypted_content !== undefined;
   const isOurs = (name: string): boolean => name === includables.encryptedReasoning || name.startsWith('parley:');
   return store === false && !include.some(isOurs) && !items.some((item) => isSealed(item) || item.type.startsWith('parley:'));
 }
@@ -33,9 +33,8 @@ function toNativeItem(item: AnyItem, open: Conversing['open'], at: string): obje
   if (type.startsWith('parley:') || type === 'item_reference') return [];
   if (type.startsWith('mcp_')) return type === 'mcp_call' ? toMadeCall(item) : [];
   if (type !== 'reasoning' && type !== 'compaction') return [{ type, ...fields }];
-  const { encrypted_content: sealed } = item as { encrypted_content?: string };
-  if (sealed === undefined) return [];
-  const { encrypted_content, summary } = open(sealed, `${at}.encrypted_content`);
+  if (!isSealed(item)) return [];
+  const { encrypted_content, summary } = open(item, at);
   if (summary !== undefined) return [{ type: 'message', role: 'user', content: summary }];
   return encrypted_content === undefined ? [] : [{ ...item, encrypted_content }];
 }

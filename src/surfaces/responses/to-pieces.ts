@@ -9,6 +9,8 @@ export type Piece =
       readonly kind: 'call';
       readonly index: number;
       readonly id?: string;
+      /** Whether it came as `function_call`, which has no id. */
+      readonly isFunctionCall?: true;
       readonly name?: string;
       readonly text: string;
       readonly signed?: unknown;
@@ -20,7 +22,8 @@ export function toPieces(delta: Delta): Piece[] {
   if (isText(delta.content)) pieces.push({ kind: 'text', text: delta.content });
   if (isText(delta.refusal)) pieces.push({ kind: 'refusal', text: delta.refusal });
   for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) if (isJsonObject(call)) pieces.push(toCall(call));
-  if (isJsonObject(delta.function_call)) pieces.push(toCall({ index: 0, function: delta.function_call }));
+  if (isJsonObject(delta.function_call))
+    pieces.push({ ...toCall({ index: 0, function: delta.function_call }), isFunctionCall: true });
   return pieces;
 }
 
@@ -38,7 +41,7 @@ function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): P
   return pieces;
 }
 
-function toCall({ index, id, function: asked, extra_content: signed }: JsonObject): Piece {
+function toCall({ index, id, function: asked, extra_content: signed }: JsonObject): Piece & { kind: 'call' } {
   const { name, arguments: args } = isJsonObject(asked) ? asked : ({} as JsonObject);
   return {
     kind: 'call',

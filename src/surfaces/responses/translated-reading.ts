@@ -5,6 +5,7 @@ import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { callNotAllowed } from './allowed-calls.ts';
 import { Citations, citationsOf } from './citations.ts';
 import { ExtensionItems } from './extension-items.ts';
 import { Output, type OutputFacts, type TextPlace } from './output.ts';
@@ -14,8 +15,19 @@ import type { Thoughts } from './sealed-thoughts.ts';
 import { type Piece, toPieces } from './to-pieces.ts';
 import { toResponseUsage } from './to-response-usage.ts';
 
+/** Types of items that answer the request. A reply whose only answer was suppressed fails. */
+const answers: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'custom_tool_call',
+  'mcp_call',
+  'mcp_approval_request',
+]);
+
 export interface ReadingFacts extends OutputFacts {
   readonly request: ResponsesRequest;
+  /** Id of the deployment, to which alone the state belongs that it gives. */
+  readonly deployment: string;
   /** Whether tools of servers that the request names are run for it. */
   readonly runsRemoteTools: boolean;
 }
@@ -61,6 +73,8 @@ export class TranslatedReading implements Reading {
     const reason = this.#incompleteReason();
     if (reason === undefined && this.#output.hasHalfCall)
       throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
+    const { suppressedCall, items } = this.#output;
+    if (suppressedCall !== undefined && !items.some(({ type }) => answers.has(type))) throw callNotAllowed(suppressedCall);
     const status = reason === undefined ? 'completed' : 'incomplete';
     this.#output.cite(this.#citations.in(this.#output.text));
     this.#output.close(status);
@@ -144,11 +158,11 @@ export class TranslatedReading implements Reading {
 
   /** What rests with a stored response. */
   #carriedItems(): KeptItem[] {
-    const { isStored, seal } = this.#facts;
+    const { isStored, seal, deployment } = this.#facts;
     if (!isStored) return [];
     const signed = this.#signed();
     return [
-      ...(this.#state === undefined ? [] : [{ type: 'parley:state', state: this.#state }]),
+      ...(this.#state === undefined ? [] : [{ type: 'parley:state', state: this.#state, deployment }]),
       ...(signed === undefined ? [] : [{ type: 'reasoning', summary: [], encrypted_content: seal(signed) }]),
     ];
   }

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { requestFault } from '#contract/request-fault.ts';
+import { requestFault } from '../request-fault.ts';
 
 const mostKeys = 16;
 const longestKey = 64;
 const longestValue = 512;
 
-/** Up to 16 texts by their names; undefined if there are none given. Throws invalid_request with the path of the fault. */
+/** Returns up to 16 texts by their names; undefined if there is no metadata. Throws invalid_request with the path of the first fault. */
 export function readMetadata(given: unknown): JsonObject | undefined {
   if (given === undefined || given === null) return undefined;
   if (!isJsonObject(given)) throw requestFault('metadata', 'must be an object');

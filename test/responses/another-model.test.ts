@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, plainReply } from '#test/chunks.ts';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { quickApp } from '../quick-apps/support.ts';
+import { nativeReply } from './native-reply.ts';
+import { clientOf } from './support.ts';
+
+const ring = { client_toolset: [{ name: 'ring', description: 'Rings a bell.', parameters: [] }] };
+
+describe('a stored conversation that continues with another model', () => {
+  let stored: ResponseDatabase;
+  let upstream: ScriptedUpstream;
+  let service: TestService;
+
+  beforeAll(async () => {
+    stored = await openResponses('SQLite');
+    upstream = await startScriptedUpstream();
+    const to = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
+    service = await startService(
+      {
+        models: {
+          native: { upstreams: [{ ...to, api: 'responses' }], maxRetryAttempts: 1 },
+          chat: { upstreams: [to], maxRetryAttempts: 1 },
+        },
+        applications: {
+          one: quickApp({ ...ring, model: 'chat' }),
+          other: quickApp({ model: 'chat' }),
+          remote: { endpoint: `${upstream.endpoint}/chat/completions` },
+        },
+        keys: { [callerKey]: { project: 'p' } },
+      },
+      { responses: stored.stores() },
+    );
+  });
+  afterAll(async () => {
+    await service.close();
+    await upstream.close();
+    await stored[Symbol.asyncDispose]();
+  });
+
+  const client = () => clientOf(service);
+  const output = { type: 'function_call_output' as const, call_id: 'call_1', output: 'found' };
+  const sentTo = async () => (await upstream.request(upstream.requests.length - 1)).body;
+
+  it.each([false, true])('omits sealed reasoning of another kind and names it (conversation: %s)', async (hasConversation) => {
+    const conversation = hasConversation ? (await client().conversations.create()).id : undefined;
+    upstream.script(nativeReply(), eventsReply(...plainReply('Done')), nativeReply());
+    const first = await client().responses.create({
+      model: 'native',
+      input: 'Hi',
+      ...(conversation !== undefined && { conversation }),
+    });
+    const continuing = (id: string) => (conversation === undefined ? { previous_response_id: id } : { conversation });
+    const { data: second, response } = await client()
+      .responses.create({ model: 'chat', input: [output], ...continuing(first.id) })
+      .withResponse();
+    expect(second.output_text).toBe('Done');
+    expect(response.headers.get('parley-ignored')).toBe('reasoning.encrypted_content');
+    const third = await client()
+      .responses.create({ model: 'native', input: 'And?', ...continuing(second.id) })
+      .withResponse();
+    expect(third.data.status).toBe('completed');
+    expect((await sentTo()).input).toContainEqual(expect.objectContaining({ type: 'reasoning', encrypted_content: 'sealed' }));
+  });
+
+  it('omits the state of another application and names it', async () => {
+    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'ring', arguments: '{}' } };
+    upstream.script(
+      eventsReply(delta({ role: 'assistant', tool_calls: [call] } as never), finish('tool_calls')),
+      eventsReply(...plainReply('Done')),
+    );
+    const first = await client().responses.create({ model: 'one', input: 'Ring.' });
+    const [called] = first.output;
+    const { call_id } = called as { call_id: string };
+    const input = [{ ...output, call_id }];
+    for (const model of ['other', 'remote']) {
+      const { data, response } = await client().responses.create({ model, input, previous_response_id: first.id }).withResponse();
+      expect(data.output_text).toBe('Done');
+      expect(response.headers.get('parley-ignored')).toBe('state');
+      expect(JSON.stringify(await sentTo())).not.toContain('parley_run');
+    }
+  });
+
+  it('omits the sealed state of another application', async () => {
+    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'ring', arguments: '{}' } };
+    upstream.script(
+      eventsReply(delta({ role: 'assistant', tool_calls: [call] } as never), finish('tool_calls')),
+      eventsReply(...plainReply('Done')),
+    );
+    const first = await client().responses.create({ model: 'one', input: 'Ring.', store: false });
+    const { call_id } = first.output[0] as { call_id: string };
+    const input = [{ role: 'user', content: 'Ring.' }, ...first.output, { ...output, call_id }] as never;
+    const { data, response } = await client().responses.create({ model: 'other', input, store: false }).withResponse();
+    expect(data.output_text).toBe('Done');
+    expect(response.headers.get('parley-ignored')).toBe('reasoning.encrypted_content');
+  });
+});

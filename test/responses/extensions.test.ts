@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, text, usage } from '#test/chunks.ts';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+import { clientOf, eventsOf, post, responseOf } from './support.ts';
+
+let stored: ResponseDatabase;
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  stored = await openResponses('SQLite');
+  upstream = await startScriptedUpstream();
+  service = await startService(
+    {
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint, model: 'up' }], maxRetryAttempts: 1 } },
+      applications: { app: { endpoint: `${upstream.endpoint}/chat/completions` } },
+      keys: { [callerKey]: { project: 'p' } },
+    },
+    { responses: stored.stores() },
+  );
+});
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+  await stored[Symbol.asyncDispose]();
+});
+
+describe('extension items', () => {
+  const include = ['parley:stages', 'parley:attachments', 'parley:controls', 'parley:statistics'];
+  const custom = (custom_content: object) => delta({ custom_content } as never);
+  const stage = { index: 0, name: 'Look', content: 'Looking.', status: 'completed' };
+  const attachment = { index: 0, type: 'text/plain', title: 'A', data: 'a' };
+  const control = { index: 0, label: 'Yes' };
+  const custom_content = { stages: [stage], attachments: [attachment], controls: [control] };
+  const message = { role: 'assistant', content: 'Done.', custom_content };
+  const head = { id: 'c', created: 1, model: 'app' };
+  const completion = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+  const chunks = [
+    delta({ role: 'assistant' } as never),
+    custom({ stages: [stage] }),
+    text('Done.'),
+    custom({ attachments: [attachment], controls: [control] }),
+    finish(),
+    usage(1, 1),
+  ];
+  /** An application that streams if it is asked to. */
+  const script = (): void =>
+    upstream.script((answering) =>
+      (answering.received.body.stream === true ? eventsReply(...chunks) : jsonReply(completion))(answering),
+    );
+  const types = (output: { type: string }[]): string[] => output.map(({ type }) => type);
+  const wanted = ['parley:stage', 'message', 'parley:attachment', 'parley:control'];
+
+  it('have the same order and a status in JSON and in a stream', async () => {
+    script();
+    const whole = responseOf(await post(service, { model: 'app', input: 'Go.', include, store: false }));
+    const events = await eventsOf(service, { model: 'app', input: 'Go.', include });
+    const { output } = (events.at(-1) as unknown as { response: { output: { type: string; status: string }[] } }).response;
+    expect([types(whole.output), types(output)]).toEqual([wanted, wanted]);
+    for (const items of [whole.output, output])
+      expect(items.map(({ status }: { status: string }) => status)).toEqual(wanted.map(() => 'completed'));
+  });
+
+  it('are part of a stored response only if the request includes them', async () => {
+    script();
+    const { id } = responseOf(await post(service, { model: 'app', input: 'Go.', include }));
+    const read = async (query = '') =>
+      responseOf(await service.ask({ method: 'GET', path: `/v1/responses/${id}${query}`, headers: withKey() }));
+    const plain = await read();
+    expect([types(plain.output), plain.parley]).toEqual([['message'], undefined]);
+    const all = await read(`?${include.map((name) => `include[]=${name}`).join('&')}`);
+    expect([types(all.output), all.parley.statistics.usage_per_model]).toEqual([wanted, expect.any(Array)]);
+    expect(types((await read('?include[]=parley:stages')).output)).toEqual(['parley:stage', 'message']);
+  });
+});
+
+describe('a request', () => {
+  it.each([
+    ['a name of 65 characters', { ['a'.repeat(65)]: 'b' }, `metadata.${'a'.repeat(64)}`],
+    ['a value of 513 characters', { a: 'b'.repeat(513) }, 'metadata.a'],
+    ['17 names', Object.fromEntries(Array.from({ length: 17 }, (_each, nth) => [`k${nth}`, 'v'])), 'metadata'],
+  ])('is rejected if its metadata has %s', async (_what, metadata, param) => {
+    const creating = clientOf(service).responses.create({ model: 'm', input: 'Hi', metadata });
+    await expect(creating).rejects.toMatchObject({ status: 400, param });
+  });
+
+  it.each(['input_image', 'input_file'])('is rejected if a message of the assistant has an %s', async (type) => {
+    const part = { type, image_url: 'data:image/png;base64,iVBORw0KGgo=', file_data: 'YQ==', filename: 'a.pdf' };
+    const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Here.' }, part] };
+    const { status, text: answer } = await post(service, { model: 'm', input: [said, { role: 'user', content: 'And?' }] });
+    expect([status, JSON.parse(answer).error.param]).toEqual([400, 'input[0].content[1].type']);
+  });
+});
