@@ -35,7 +35,7 @@ describe('text in the conversation', { timeout: 60_000 }, () => {
       `- ${arabic}\n- English`,
       `> ${arabic}`,
       `1. ${arabic}\n\n   English below.`,
-      `| ${arabic} | b |\n|---|---|\n| ${arabic} | English |`,
+      `| ${arabic} | b |\n|---|---|\n| ${arabic} | English |\n| 12 | 3 |`,
     ].join('\n\n');
     const { page } = await answerWith(text, arabic);
     const found = Object.fromEntries(
@@ -54,7 +54,7 @@ describe('text in the conversation', { timeout: 60_000 }, () => {
       'ol > li': ['rtl'],
       table: ['rtl'],
       th: ['rtl', 'ltr'],
-      td: ['rtl', 'ltr'],
+      td: ['rtl', 'ltr', 'rtl', 'rtl'],
       code: ['ltr'],
     });
     expect(await readDirections(page, '.question-text')).toEqual(['rtl']);

@@ -21,7 +21,7 @@ export function Table({ token: { header, rows, align } }: { readonly token: Toke
             <tr>
               {header.map((cell, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other identity and never move
-                <th key={at} scope="col" dir="auto" className={align[at] ?? undefined}>
+                <th key={at} scope="col" dir={toCellDirection(cell)} className={align[at] ?? undefined}>
                   <Inline tokens={cell.tokens} />
                 </th>
               ))}
@@ -49,7 +49,7 @@ const Row = memo(
     <tr>
       {row.map((cell, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: as above
-        <td key={at} dir="auto" className={cell.align ?? undefined}>
+        <td key={at} dir={toCellDirection(cell)} className={cell.align ?? undefined}>
           <Inline tokens={cell.tokens} />
         </td>
       ))}
@@ -59,3 +59,8 @@ const Row = memo(
     before.row === after.row ||
     (before.row.length === after.row.length && before.row.every(({ text }, at) => text === after.row[at]?.text)),
 );
+
+/** A cell without letters, such as a number, has the direction of the table. */
+function toCellDirection({ text }: Tokens.TableCell): 'auto' | undefined {
+  return /\p{L}/u.test(text) ? 'auto' : undefined;
+}
