@@ -4,15 +4,11 @@ import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import { openRedis } from '#stores/redis/open-redis.ts';
 import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
-import { RedisAddressFault } from '#stores/redis/redis-address.ts';
-import { SettingFault } from './settings.ts';
 import type { Opened, PassingStores, StoreDeps } from './stores.ts';
 
-/** What lives as long as a call or a window, in the Redis that nodes share. Throws SettingFault. */
+/** What lives as long as a call or a window, in the Redis that nodes share. */
 export async function openRedisStores(url: Secret, { clock, newKey, noteFault }: StoreDeps): Promise<Opened<PassingStores>> {
-  const link = await openRedis(url, { noteFault, randomBytes }).catch((thrown) => {
-    throw thrown instanceof RedisAddressFault ? new SettingFault(`PARLEY_REDIS_URL ${thrown.message}`) : thrown;
-  });
+  const link = await openRedis(url, { noteFault, randomBytes });
   const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, noteFault });
   const limits = new RedisLimitStore(link, clock);
   let wasReached = !link.isAway;

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Seal } from '#base/seal.ts';
+import type { CounterArchive } from '#domain/limits/limit-store.ts';
 import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
-import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
+import { ArchivedLimitStore } from '#stores/memory/archived-limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import { SqlChatStore } from '#stores/sql/chat-store.ts';
@@ -12,6 +13,7 @@ import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { SqlKeyStore } from '#stores/sql/key-store.ts';
+import { SqlLimitCounters } from '#stores/sql/limit-counters.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
 import { SqlShareStore } from '#stores/sql/share-store.ts';
@@ -56,7 +58,7 @@ async function openAll(
   const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
   const seal = new Seal(secrets);
   const durable = await openDurable(settings, seal, tools);
-  const passing = await openPassing(settings, tools).catch(async (thrown) => {
+  const passing = await openPassing(settings, tools, durable).catch(async (thrown) => {
     await durable.close();
     throw thrown;
   });
@@ -72,7 +74,15 @@ async function openAll(
   };
 }
 
-async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Opened<DurableStores>> {
+/** The database of a node, as the counters of limits need it. */
+interface CounterSource {
+  readonly counters: CounterArchive;
+  /** Resolves once the database can be used. */
+  readonly reached: Promise<void>;
+  readonly shared: readonly SharedStore[];
+}
+
+async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Opened<DurableStores & CounterSource>> {
   const { database, reached, shared, takesWrites, close: closeDatabase } = await openDatabase(settings, tools);
   const opened = await openBlobs(settings).catch(async (thrown) => {
     await closeDatabase();
@@ -85,11 +95,14 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
   const contents = keepContents(opened, records, tools);
+  const owner = shared.length === 0 ? 'this node' : randomUUID();
   return {
+    counters: new SqlLimitCounters(database, owner),
+    reached,
     consents: new SqlConsentStore(database),
     applications,
     files: { index, blobs: new BoundedBlobStore(contents.blobs, maxUploads) },
-    passages: { index: passages, owner: shared.length === 0 ? 'this node' : randomUUID() },
+    passages: { index: passages, owner },
     responses: {
       responses,
       conversations: new SqlConversationStore(database, seal),
@@ -126,11 +139,18 @@ async function sealAnew(applications: SqlApplicationStore, { note, noteFault }: 
 }
 
 /** The client of Redis is loaded only where it is used. */
-async function openPassing({ shared }: Settings, tools: StoreDeps): Promise<Opened<PassingStores>> {
+async function openPassing(
+  { shared }: Settings,
+  tools: StoreDeps,
+  { counters, reached, shared: databases }: CounterSource,
+): Promise<Opened<PassingStores>> {
   if (shared.redisUrl !== undefined) {
     const { openRedisStores } = await import('./open-redis-stores.ts');
     return openRedisStores(shared.redisUrl, tools);
   }
   const perRequestKeys = new MemoryPerRequestKeys(tools.newKey);
-  return { perRequestKeys, limits: new MemoryLimitStore(), broadcast: undefined, shared: [], close: async () => undefined };
+  const limits = new ArchivedLimitStore({ archive: counters, ...tools });
+  const restored = reached.then(() => limits.restore());
+  if (!databases.some(({ isAway }) => isAway())) await restored;
+  return { perRequestKeys, limits, broadcast: undefined, shared: [], close: () => limits.close() };
 }

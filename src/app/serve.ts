@@ -10,7 +10,7 @@ import type { Accepted } from '#configuration/check.ts';
 import { formatFault } from '#configuration/configuration-fault.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
-import { watchConfiguration } from '#configuration/watch.ts';
+import { type ConfigurationWatch, watchConfiguration } from '#configuration/watch.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
 import { prometheusContentType } from '#telemetry/prometheus-text.ts';
@@ -22,12 +22,12 @@ import { composeService, type Service } from './compose.ts';
 import { Drain } from './drain.ts';
 import { firstConfiguration } from './first-configuration.ts';
 import { KeptConnections } from './kept-connections.ts';
-import { addressOnce } from './listening.ts';
+import { addressOnce, listenAt } from './listening.ts';
 import { measureHttp } from './measure-http.ts';
 import { embeddingThreads, memoryOfProcess } from './memory-shares.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createReadNode } from './node-report.ts';
-import { formatDangling } from './node-state.ts';
+import { formatAllDangling } from './node-state.ts';
 import { type NodeDeps, openNode } from './open-node.ts';
 import { refuseWhileDraining } from './refuse-while-draining.ts';
 import { startSample } from './sample/sample.ts';
@@ -52,6 +52,9 @@ export async function serve(flags: ServeFlags, environment: Environment): Promis
 }
 
 async function startNode(flags: ServeFlags, environment: Environment): Promise<void> {
+  // A signal that comes before the node can read its configuration again must not end it either.
+  let onHangUp = (): void => undefined;
+  process.on('SIGHUP', () => onHangUp());
   const settings = readSettings(flags, environment);
   const { host, port } = settings;
   const http = new LeanClient();
@@ -64,6 +67,7 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   await sample?.prepare({ files: node.stores.files, clock, log: node.log });
   const service = composeNode(node, http);
   const reload = await keepConfiguration(node, environment, accepted);
+  onHangUp = () => reload.reload();
   const connections = new KeptConnections(service.app.server);
   await warmUp({ clock, http, embedder: service.embedder, stores: node.stores });
   const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
@@ -110,12 +114,16 @@ function composeNode(
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
+    noteRemovedReferences: (deployment, count) =>
+      log.debug('removed references to files that the deployment may not read', { deployment, count }),
     noteAudit,
     noteGraph(graph) {
-      for (const each of state.graphWalked(graph)) log.warn(formatDangling(each));
+      const dangling = state.graphWalked(graph);
+      if (dangling.length > 0) log.warn(formatAllDangling(dangling));
     },
     noteMissing(application, references) {
-      for (const each of state.documents.note(application, references)) log.warn(each);
+      const missing = state.documents.note(application, references);
+      if (missing !== undefined) log.warn(missing);
     },
     ...(settings.tls && { tls: readTls(settings.tls) }),
     prepare(app) {
@@ -142,9 +150,9 @@ function keepConfiguration(
   { settings, log, put, tell, state, noteAudit }: NodeDeps,
   environment: Environment,
   accepted: Accepted,
-): Promise<Closable> {
+): Promise<ConfigurationWatch> {
   const { configurationFiles: files } = settings;
-  return watchConfiguration(files, () => loadConfiguration(files, environment), {
+  return watchConfiguration(files, () => loadConfiguration(files, environment, { isRunning: true }), {
     readBefore: files.length > 0 ? accepted.configuration : undefined,
     onLoaded(configuration, warnings) {
       put({ configuration, warnings });
@@ -164,7 +172,10 @@ async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: Fa
   const { host, metricsPort, tls } = settings;
   const opened: Closable[] = [];
   if (tls !== undefined) opened.push(await watchTls(tls, app.server as unknown as Server, log));
-  if (metricsPort !== undefined) opened.push(await serveMetrics({ host, port: metricsPort, ...metricsOf(telemetry) }));
+  if (metricsPort !== undefined) {
+    const options = { host, port: metricsPort, ...metricsOf(telemetry) };
+    opened.push(await listenAt(() => serveMetrics(options), { ...options, setting: 'PARLEY_METRICS_PORT' }));
+  }
   return opened;
 }
 

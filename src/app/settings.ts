@@ -1,6 +1,7 @@
 import { toSecrets } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
 import { type S3Address, toS3Address } from '#stores/files/s3-address.ts';
+import { RedisAddressFault, toPlace } from '#stores/redis/redis-address.ts';
 import { type LogLevel, logLevels, toLogLevel } from '#telemetry/log.ts';
 import type { ServeFlags } from './cli.ts';
 
@@ -32,28 +33,38 @@ interface SharedPlaces {
 /** A flag or variable that cannot be used; the message may be shown. */
 export class SettingFault extends Error {}
 
+const maxPort = 65_535;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Flags win over the environment, the environment over the defaults. Throws SettingFault. */
 export function readSettings(flags: ServeFlags, environment: Environment): Settings {
   const listed = environment.PARLEY_CONFIG?.split(',').map((file) => file.trim()) ?? [];
   const { tlsCert, tlsKey } = flags;
+  const port = toWhole('the port', flags.port ?? environment.PARLEY_PORT ?? '8080', maxPort);
   return {
     configurationFiles: flags.config ?? listed.filter((file) => file !== ''),
     host: flags.host ?? environment.PARLEY_HOST ?? '127.0.0.1',
-    port: toWhole('the port', flags.port ?? environment.PARLEY_PORT ?? '8080', 65_535),
+    port,
     dataFolder: flags.data ?? environment.PARLEY_DATA ?? './.parley',
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
     shared: toSharedPlaces(environment),
     secrets: toSecrets(environment.PARLEY_SECRET ?? ''),
     drainMs: toWhole('PARLEY_DRAIN_MS', environment.PARLEY_DRAIN_MS ?? '30000', 86_400_000),
     lameDuckMs: toWhole('PARLEY_LAME_DUCK_MS', environment.PARLEY_LAME_DUCK_MS ?? '2000', 86_400_000),
-    metricsPort:
-      environment.PARLEY_METRICS_PORT === undefined
-        ? undefined
-        : toWhole('PARLEY_METRICS_PORT', environment.PARLEY_METRICS_PORT, 65_535),
+    metricsPort: toMetricsPort(environment.PARLEY_METRICS_PORT, port),
     logLevel: toLevel(environment.LOG_LEVEL ?? 'info'),
   };
+}
+
+function toMetricsPort(text: string | undefined, port: number): number | undefined {
+  if (text === undefined) return undefined;
+  const metricsPort = toWhole('PARLEY_METRICS_PORT', text, maxPort);
+  if (metricsPort === port && port !== 0)
+    throw new SettingFault(
+      `PARLEY_METRICS_PORT and the port of the service are both ${port}; choose another with PARLEY_METRICS_PORT`,
+    );
+  return metricsPort;
 }
 
 function toSharedPlaces(environment: Environment): SharedPlaces {
@@ -62,12 +73,21 @@ function toSharedPlaces(environment: Environment): SharedPlaces {
     redisUrl: toSecret(environment.PARLEY_REDIS_URL),
     files: toFilesPlace(environment),
   };
+  requireAddresses(shared);
   const [named] = ['PARLEY_DATABASE_URL', 'PARLEY_REDIS_URL', 'PARLEY_FILES_URL'].filter((name) => environment[name]);
   if (named !== undefined && toSecrets(environment.PARLEY_SECRET ?? '').length === 0)
     throw new SettingFault(`${named} is set, so PARLEY_SECRET must be as well: the same for every node that shares it`);
-  if (shared.databaseUrl !== undefined && !/^postgres(ql)?:\/\/./.test(shared.databaseUrl.reveal()))
-    throw new SettingFault('PARLEY_DATABASE_URL must be an address that begins with postgres://');
   return shared;
+}
+
+function requireAddresses({ databaseUrl, redisUrl }: SharedPlaces): void {
+  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/./.test(databaseUrl.reveal()))
+    throw new SettingFault('PARLEY_DATABASE_URL must be an address that begins with postgres://');
+  try {
+    if (redisUrl !== undefined) toPlace(redisUrl);
+  } catch (thrown) {
+    throw thrown instanceof RedisAddressFault ? new SettingFault(`PARLEY_REDIS_URL ${thrown.message}`) : thrown;
+  }
 }
 
 function toSecret(text: string | undefined): Secret | undefined {

@@ -5,7 +5,8 @@ import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import type { Answer, Target } from '#domain/call.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { PassedFrame, PassThroughRequest, Upstream } from '#domain/upstreams/upstream.ts';
-import { estimateTokens, toCount } from '#domain/usage/usage.ts';
+import { toUsage } from '#domain/usage/reported-usage.ts';
+import { estimateTokens } from '#domain/usage/usage.ts';
 import { sentOn, type UpstreamDeps } from './call-upstream.ts';
 import { failover } from './failover.ts';
 import { MeteredReply } from './metered-reply.ts';
@@ -78,7 +79,7 @@ class CountedReply implements Sink<PassedFrame> {
   frame(frame: PassedFrame): void {
     if (!this.hasBegun && frame.kind !== 'json') this.#totals.markPartial();
     this.hasBegun = true;
-    const usage = frame.usage && toUsage(frame.usage);
+    const usage = frame.usage && toPassedUsage(frame.usage);
     if (usage !== undefined) this.#totals.note({ usage });
     this.#totals.said(frame.chars);
     if (frame.bytes !== '') this.#reply.frame(frame);
@@ -93,19 +94,12 @@ class CountedReply implements Sink<PassedFrame> {
   }
 }
 
-/** Tokens as the APIs tell them: some call them those of the input and of the output. Undefined if they tell seconds, or nothing. */
-function toUsage({
-  prompt_tokens,
-  input_tokens,
-  completion_tokens,
-  output_tokens,
-  total_tokens,
-}: PassedUsage): Usage | undefined {
-  const completion = toCount(completion_tokens ?? output_tokens ?? 0);
-  const prompt = prompt_tokens ?? input_tokens ?? total_tokens;
-  if (typeof prompt !== 'number') return undefined;
-  const counted = toCount(prompt);
-  return { prompt_tokens: counted, completion_tokens: completion, total_tokens: counted + completion };
+/** Returns the usage of an API, with a total alone as the prompt. Undefined if the API reports seconds or nothing. */
+function toPassedUsage(usage: PassedUsage): Usage | undefined {
+  const { total_tokens } = usage;
+  return (
+    toUsage({ ...usage }) ?? (typeof total_tokens === 'number' ? toUsage({ ...usage, prompt_tokens: total_tokens }) : undefined)
+  );
 }
 
 type PassedUsage = { readonly [name: string]: unknown };

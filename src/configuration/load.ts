@@ -6,13 +6,24 @@ import { type Accepted, checkConfiguration, type Refused, toConfigurationFault }
 import { type ConfigurationFile, type Merged, merge } from './merge.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
 import { readLogo } from './read-logo.ts';
+import { readSecretFile } from './read-secret-file.ts';
 import { type Environment, substitute } from './substitute.ts';
 
 /** Reads files, joins them in order, puts in the environment, and checks the whole. Tells every fault with its file; rejects for none. */
-export async function loadConfiguration(files: readonly string[], environment: Environment): Promise<Accepted | Refused> {
+export async function loadConfiguration(
+  files: readonly string[],
+  environment: Environment,
+  options: LoadOptions = {},
+): Promise<Accepted | Refused> {
   const parsed = await Promise.all(files.map(readConfiguration));
   const faults = parsed.flatMap((each) => ('faults' in each ? each.faults : []));
-  return faults.length > 0 ? { faults, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment);
+  return faults.length > 0 ? { faults, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment, options);
+}
+
+/** Circumstances of a load. */
+export interface LoadOptions {
+  /** Whether the process already serves. */
+  readonly isRunning?: boolean;
 }
 
 type Read = ConfigurationFile | Pick<Refused, 'faults'>;
@@ -44,12 +55,20 @@ function sayWhy(thrown: unknown): string {
   return reasons.get(code) ?? `cannot be read${code === undefined ? '' : ` (${code})`}`;
 }
 
-async function checkMerged({ value, fileOf }: Merged, environment: Environment): Promise<Accepted | Refused> {
+async function checkMerged(
+  { value, fileOf }: Merged,
+  environment: Environment,
+  { isRunning = false }: LoadOptions,
+): Promise<Accepted | Refused> {
   const {
     value: substituted,
     faults,
     writtenKeys,
-  } = substitute(value, environment, (path) => schemaAt(Configuration, path).type);
+  } = substitute(value, environment, {
+    wantedAt: (path) => schemaAt(Configuration, path).type,
+    readFile: readSecretFile,
+    isRunning,
+  });
   const logo = await readLogo(substituted, fileOf(['page', 'logo']));
   const checked = checkConfiguration(logo.value, { fileOf, writtenKeys });
   const missed = logo.fault === undefined ? faults : [...faults, logo.fault];

@@ -7,8 +7,9 @@ const opening = `# Configuration
 
 Configuration is JSON (\`.json\`, \`.jsonc\`: comments and trailing commas are fine) or YAML 1.2 (\`.yaml\`, \`.yml\`). Several files are joined in order: objects key by
 key, anything else is replaced. \`\${NAME}\` in a string is replaced from the environment, in the names of the entries of \`keys\` as well; \`$\${\` stands for a plain
-\`\${\`. A string that is one \`\${NAME}\` and nothing else may stand for a number, true or false. A variable that is not set, a key that is not known and a
-file with nothing in it are faults; an empty configuration is written \`{}\`. A changed file is read again without a restart; one with faults is refused and the last good configuration stays in force.
+\`\${\`. \`\${file:/run/secrets/name}\` is replaced by the text of that file without its trailing line break.
+A string that is one \`\${NAME}\` and nothing else may stand for a number, true or false. A variable that is not set, a key that is not known and a
+file with nothing in it are faults; an empty configuration is written \`{}\`. A changed file is read again without a restart. \`SIGHUP\` (\`systemctl reload parley\`) reads everything again, also the files of \`\${file:…}\`. A configuration with faults is refused and the last good configuration stays in force.
 
 \`parley check FILE…\` tells every fault. The entry of a key whose name is the secret itself is told as \`keys["***#2"]\`: the second entry of \`keys\`.
 

@@ -55,13 +55,13 @@ describe('substitute', () => {
   it('makes a string that is one reference what is wanted at its place, where it is one', () => {
     const value = { number: '${PORT}', integer: '${PORT}', boolean: '${ON}', string: '${PORT}' };
     const wantedAt = (path: readonly unknown[]) => String(path.at(-1));
-    expect(substitute(value, environment, wantedAt).value).toEqual({
+    expect(substitute(value, environment, { wantedAt }).value).toEqual({
       number: 8080,
       integer: 8080,
       boolean: true,
       string: '8080',
     });
-    expect(substitute({ number: '${ON}', integer: '1${PORT}', boolean: '${NAME}' }, environment, wantedAt).value).toEqual({
+    expect(substitute({ number: '${ON}', integer: '1${PORT}', boolean: '${NAME}' }, environment, { wantedAt }).value).toEqual({
       number: 'true',
       integer: '18080',
       boolean: 'x',
@@ -71,6 +71,32 @@ describe('substitute', () => {
   it('leaves what is no text as it is', () => {
     expect(substitute({ a: [1, null, true, { b: 2 }] }, environment).value).toEqual({ a: [1, null, true, { b: 2 }] });
   });
+});
+
+describe('references to files', () => {
+  const readFile = (path: string) => (path === '/run/secrets/x' ? { text: 'secret' } : { fault: 'does not exist' });
+
+  it('become the text of the file, also inside a string and as names of keys', () => {
+    const value = { a: '${file:/run/secrets/x}', b: 'Bearer ${file:/run/secrets/x}!', keys: { '${file:/run/secrets/x}': 1 } };
+    expect(substitute(value, {}, { readFile })).toMatchObject({
+      value: { a: 'secret', b: 'Bearer secret!', keys: { secret: 1 } },
+      faults: [],
+    });
+    expect(substitute('$${file:/run/secrets/x}', {}, { readFile }).value).toBe('${file:/run/secrets/x}');
+  });
+
+  it('are faults that name the path and the file', () => {
+    expect(substitute({ a: ['${file:/gone}'] }, {}, { readFile }).faults).toEqual([
+      { path: ['a', 0], message: 'needs the file /gone, which does not exist' },
+    ]);
+    expect(substitute('${file:/run/secrets/x}', {}).faults).toHaveLength(1);
+  });
+});
+
+it('a variable that is missing in a running process has a hint', () => {
+  const [fault] = substitute('${GONE}', {}, { isRunning: true }).faults;
+  expect(fault?.hint).toContain('fixed at its start');
+  expect(substitute('${GONE}', {}).faults[0]?.hint).toBeUndefined();
 });
 
 describe('isReference', () => {

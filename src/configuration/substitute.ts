@@ -12,10 +12,22 @@ export interface Substituted {
   readonly writtenKeys: ReadonlyMap<string, string>;
 }
 
+/** Reads a file named by a reference. Returns its text, or what is wrong with it. */
+export type ReadSecretFile = (path: string) => { readonly text: string } | { readonly fault: string };
+
+export interface SubstituteOptions {
+  readonly wantedAt?: WantedAt;
+  /** Absent: references to files are faults. */
+  readonly readFile?: ReadSecretFile;
+  /** Whether the process already serves: its environment does not change anymore. */
+  readonly isRunning?: boolean;
+}
+
 /** The type that is wanted at a path, in the words of JSON Schema. */
 export type WantedAt = (path: Path) => string | undefined;
 
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
+const fileMark = 'file:';
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Whether a text is one reference to a variable and nothing else. */
@@ -24,11 +36,12 @@ export function isReference(text: string): boolean {
 }
 
 /**
- * Replaces `${NAME}` in strings, and in the names of the entries of `keys`, by the environment; `$${` stands for a plain `${`. A string that is one
+ * Replaces `${NAME}` in strings, and in the names of the entries of `keys`, by the environment, and `${file:/path}` by the text of
+ * a file without its trailing line break; `$${` stands for a plain `${`. A string that is one
  * reference and nothing else becomes a number, true or false if that is wanted.
  */
-export function substitute(value: unknown, environment: Environment, wantedAt: WantedAt = () => undefined): Substituted {
-  const substitution = new Substitution(environment, wantedAt);
+export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): Substituted {
+  const substitution = new Substitution(environment, options);
   return { value: substitution.inValue(value, []), faults: substitution.faults, writtenKeys: substitution.writtenKeys };
 }
 
@@ -36,17 +49,17 @@ class Substitution implements Omit<Substituted, 'value'> {
   readonly faults: Fault[] = [];
   readonly writtenKeys = new Map<string, string>();
   readonly #environment: Environment;
-  readonly #wantedAt: WantedAt;
+  readonly #options: SubstituteOptions;
 
-  constructor(environment: Environment, wantedAt: WantedAt) {
+  constructor(environment: Environment, options: SubstituteOptions) {
     this.#environment = environment;
-    this.#wantedAt = wantedAt;
+    this.#options = options;
   }
 
   inValue(value: unknown, path: Path): unknown {
     if (typeof value === 'string') {
       const text = this.#inText(value, path);
-      return isReference(value) ? readAs(this.#wantedAt(path), text) : text;
+      return isReference(value) ? readAs(this.#options.wantedAt?.(path), text) : text;
     }
     if (Array.isArray(value)) return value.map((item, index) => this.inValue(item, [...path, index]));
     return isJsonObject(value) ? this.#inObject(value, path) : value;
@@ -70,6 +83,7 @@ class Substitution implements Omit<Substituted, 'value'> {
   #inText(text: string, path: Path): string {
     return text.replaceAll(references, (_, name: string | undefined, end: string) => {
       if (name === undefined) return '${';
+      if (end !== '' && name.startsWith(fileMark)) return this.#inFile(name.slice(fileMark.length), path);
       if (end === '' || !variableName.test(name)) {
         this.faults.push({
           path,
@@ -79,9 +93,23 @@ class Substitution implements Omit<Substituted, 'value'> {
         return '';
       }
       const value = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
-      if (value === undefined) this.faults.push({ path, message: `needs the environment variable ${name}, which is not set` });
+      if (value === undefined) this.#noteMissing(name, path);
       return value ?? '';
     });
+  }
+
+  #noteMissing(name: string, path: Path): void {
+    const message = `needs the environment variable ${name}, which is not set`;
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference is written so
+    const hint = 'the environment of a running process is fixed at its start: restart Parley, or use ${file:/path}';
+    this.faults.push({ path, message, ...(this.#options.isRunning && { hint }) });
+  }
+
+  #inFile(file: string, path: Path): string {
+    const read = this.#options.readFile?.(file) ?? { fault: 'cannot be read here' };
+    if ('text' in read) return read.text;
+    this.faults.push({ path, message: `needs the file ${file}, which ${read.fault}` });
+    return '';
   }
 }
 

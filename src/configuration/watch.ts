@@ -16,6 +16,8 @@ export interface ConfigurationListener {
 }
 
 export interface ConfigurationWatch {
+  /** Loads the files now, for SIGHUP: files that they refer to are not watched. */
+  reload(): void;
   /** Ends the watch. After it resolves nothing is loaded or reported. */
   close(): Promise<void>;
 }
@@ -32,7 +34,7 @@ export async function watchConfiguration(
   load: () => Promise<Accepted | Refused>,
   listener: ConfigurationListener,
 ): Promise<ConfigurationWatch> {
-  if (files.length === 0) return { close: async () => undefined };
+  if (files.length === 0) return { reload: () => undefined, close: async () => undefined };
   const refuse = (message: string) => (cause: unknown) =>
     listener.onRefused([{ file: files.join(', '), path: '', message }], cause);
   /** What is in force; undefined after a change that was refused, of which the next good one is the end. */
@@ -68,6 +70,7 @@ export async function watchConfiguration(
     reload.request();
   }, linksMs).unref();
   return {
+    reload: () => reload.request(),
     close: async () => {
       clearInterval(links);
       await Promise.all([reload.close(), watcher.close()]);

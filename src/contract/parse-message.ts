@@ -2,6 +2,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json.ts';
 import { type Attachment, attachmentFields, type CustomContent, isInstruction, Message, messageFields } from './message.ts';
 import { refuseOtherCase, requestFault, requireShape } from './request-fault.ts';
+import { requireUrlLength } from './url-length.ts';
 import { cleaned, mapField, mapItems } from './without-nulls.ts';
 
 const shape = Compile(Message);
@@ -67,12 +68,14 @@ function checkCustomContent(message: Message, custom: CustomContent, at: string)
   });
 }
 
-function checkAttachment({ index, data, url }: Attachment, place: number, at: string): void {
+function checkAttachment({ index, data, url, reference_url }: Attachment, place: number, at: string): void {
   if (index !== undefined && index !== place)
     throw requestFault(`${at}.index`, `must be ${place}: attachments are numbered from 0 in order`);
   const hasData = data !== undefined;
   if (hasData === (url !== undefined))
     throw requestFault(at, hasData ? 'must not have both data and url' : 'must have data or url');
+  if (url !== undefined) requireUrlLength(url, `${at}.url`);
+  if (reference_url !== undefined) requireUrlLength(reference_url, `${at}.reference_url`);
 }
 
 function checkName({ role, name }: Message, at: string): void {

@@ -1,5 +1,5 @@
 import type { Chunk, ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
-import { toModelUsage, toModelUsages, toUsage } from '#domain/usage/usage.ts';
+import { toModelUsage, toModelUsages } from '#domain/usage/usage.ts';
 
 /** What one model call used: its statistics if it has some, else its usage under the model's name. */
 export class TurnUsage {
@@ -12,7 +12,7 @@ export class TurnUsage {
   }
 
   take(chunk: Chunk): void {
-    if (chunk.usage) this.#usage = toUsage(chunk.usage);
+    if (chunk.usage) this.#usage = chunk.usage;
     if (chunk.statistics) this.#statistics = chunk.statistics;
   }
 

@@ -38,6 +38,48 @@ describe('a configuration that is allowed, but hardly meant', () => {
     expect(doubtsOf({ ...value, identityProviders })).toEqual([]);
   });
 
+  it('warns about a costLimit that a model without prices never reaches', () => {
+    const priced = { upstreams: [{ endpoint: 'http://x/v1' }], pricing: { prompt: 0.000003 } };
+    const free = { upstreams: [{ endpoint: 'http://x/v1' }], pricing: {} };
+    const models = { priced, free, demo, unpriced: { upstreams: [{ endpoint: 'http://x/v1' }] } };
+    const value = { models, keys: someKey, roles: { default: { costLimit: { month: 5 } } } };
+    expect(doubtsOf(value)).toEqual([
+      'models.unpriced.pricing: is missing, so calls of this model never reach the costLimit of the role default; write "pricing": {} if the model is free',
+    ]);
+    expect(doubtsOf({ ...value, roles: { default: { costLimit: {} } } })).toEqual([]);
+  });
+
+  it('warns about prices that look like prices per million tokens', () => {
+    const pricing = { request: 3, prompt: 3, completion: 0.000015, cacheRead: 0.3, cacheWrite: 0.0099 };
+    expect(doubtsOf({ models: { m: { ...demo, pricing } }, keys: someKey })).toEqual([
+      'models.m.pricing.prompt: is 3 USD for one token; write 0.000003 for 3 USD per million tokens',
+      'models.m.pricing.cacheRead: is 0.3 USD for one token; write 0.0000003 for 0.3 USD per million tokens',
+    ]);
+  });
+
+  it('warns about negative limits, which give no access', () => {
+    const roles = { default: { limits: { '*': { minute: -1, day: 0 } }, costLimit: { month: -5 } } };
+    expect(doubtsOf({ models: { demo }, keys: someKey, roles })).toEqual([
+      'roles.default.costLimit.month: is negative and gives no access; leave it out for no limit',
+      'roles.default.limits["*"].minute: is negative and gives no access; leave it out for no limit',
+    ]);
+  });
+
+  it('warns about a quick app that is its own model', () => {
+    const applicationProperties = { instructions: '', model: 'a', temperature: 0 };
+    const applications = { a: { applicationTypeSchemaId: quickApps, applicationProperties } };
+    expect(doubtsOf({ models: { demo }, keys: someKey, applications })).toEqual([
+      'applications.a.applicationProperties.model: is the application itself, so every call ends with an error; name a model',
+    ]);
+  });
+
+  it('warns about an apiVersion that the protocol ignores', () => {
+    const upstreams = [{ endpoint: 'http://x/v1', apiVersion: '2024-10-21' }];
+    expect(doubtsOf({ models: { m: { upstreams } }, keys: someKey })).toEqual([
+      'models.m.upstreams[0].apiVersion: has no effect with the protocol openai; for Azure OpenAI, write "protocol": "azure"',
+    ]);
+  });
+
   it('has no doubts where something is served to somebody', () => {
     expect(doubtsOf({ models: { m: demo }, keys: { 'a-key': { project: 'p' } } })).toEqual([]);
   });

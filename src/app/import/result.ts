@@ -43,7 +43,7 @@ export class Result {
   }
 
   #faults(): readonly Fault[] {
-    const { value } = substitute(this.configuration, placeholders(this.configuration), wantedAt);
+    const { value } = substitute(this.configuration, placeholders(this.configuration), { wantedAt });
     const completed = complete(Configuration, value);
     return [...explain(Configuration, completed), ...ruleFaults(completed)];
   }

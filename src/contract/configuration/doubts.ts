@@ -22,13 +22,81 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
     if (audience === undefined)
-      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too' };
+      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too', isNotice: true };
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
   yield* upstreamDoubts(configuration);
   yield* accentDoubts(configuration);
   yield* keysOfNobody(configuration);
+  yield* costLimitsWithoutPrices(configuration);
+  yield* pricesPerMillion(configuration);
+  yield* negativeLimits(configuration);
+  yield* quickAppsOfThemselves(configuration);
+}
+
+/** Limits below 0, which others use for "unlimited". 0 is the documented way to give no access. */
+function* negativeLimits({ roles }: Configuration): Iterable<Fault> {
+  for (const [role, { limits, costLimit = {} }] of Object.entries(roles)) {
+    const sections: (readonly [Fault['path'], Readonly<Record<string, number | undefined>>])[] = [
+      [['roles', role, 'costLimit'], costLimit],
+    ];
+    for (const [id, limit] of Object.entries(limits)) sections.push([['roles', role, 'limits', id], limit]);
+    for (const [path, values] of sections) {
+      for (const [name, value = 0] of Object.entries(values)) {
+        if (value >= 0) continue;
+        yield { path: [...path, name], message: 'is negative and gives no access', hint: 'leave it out for no limit' };
+      }
+    }
+  }
+}
+
+function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Fault> {
+  for (const [id, { endpoint, applicationProperties }] of Object.entries(applications)) {
+    if (endpoint !== undefined || applicationProperties?.model !== id) continue;
+    yield {
+      path: ['applications', id, 'applicationProperties', 'model'],
+      message: 'is the application itself, so every call ends with an error',
+      hint: 'name a model',
+    };
+  }
+}
+
+/** Models whose calls cost nothing, although a role limits what calls may cost. */
+function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Fault> {
+  const [limited] = Object.entries(roles).find(([, { costLimit = {} }]) => Object.keys(costLimit).length > 0) ?? [];
+  if (limited === undefined) return;
+  for (const [id, model] of Object.entries(models)) {
+    const isDemo = model.upstreams.every((upstream) => protocolFor(upstream, model) === 'demo');
+    if (model.pricing !== undefined || isDemo) continue;
+    yield {
+      path: ['models', id, 'pricing'],
+      message: `is missing, so calls of this model never reach the costLimit of the role ${limited}`,
+      hint: 'write "pricing": {} if the model is free',
+      isNotice: true,
+    };
+  }
+}
+
+/** USD. The most expensive models cost less than a tenth of this per token, the cheapest cost more per million tokens. */
+const minSuspiciousPrice = 0.01;
+const tokensPerMillion = 1_000_000;
+const maxDecimals = 12;
+
+function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
+  for (const [id, { pricing = {} }] of Object.entries(models)) {
+    for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const) {
+      const price = pricing[name] ?? 0;
+      if (price < minSuspiciousPrice) continue;
+      const perToken = (price / tokensPerMillion).toFixed(maxDecimals).replace(/0+$/, '');
+      yield {
+        path: ['models', id, 'pricing', name],
+        message: `is ${price} USD for one token`,
+        hint: `write ${perToken} for ${price} USD per million tokens`,
+        isNotice: true,
+      };
+    }
+  }
 }
 
 /** Those alone make keys for themselves who sign in. */
@@ -56,6 +124,10 @@ function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
       const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
         yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
+      if (protocol !== 'azure' && apiVersion !== undefined) {
+        const message = `has no effect with the protocol ${protocol}`;
+        yield { path: [...path, 'apiVersion'], message, hint: 'for Azure OpenAI, write "protocol": "azure"' };
+      }
       if (protocols[protocol].needsEndpoint && endpoint !== undefined) yield* wholeAddress(endpoint, [...path, 'endpoint']);
     }
   }

@@ -91,9 +91,14 @@ function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
 
 function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
   const revision = digestOf(entry);
+  const counts = new Map<string, number>();
   return entry.upstreams.map((upstream) => {
     const protocol = protocolFor(upstream, entry);
-    const made = toUpstream(id, { ...upstream, protocol });
+    const single = toUpstream(id, { ...upstream, protocol });
+    // Upstreams may differ only in their keys.
+    const count = (counts.get(single.id) ?? 0) + 1;
+    counts.set(single.id, count);
+    const made = count === 1 ? single : { ...single, id: `${single.id}.${count}` };
     const called = protocols[protocol].isCalledByModel ? { ...made, ...atAdapter(upstream, entry) } : made;
     return { ...called, revision: `${made.id}.${revision}` };
   });
@@ -124,7 +129,7 @@ function toAsciiJson(value: unknown): string {
 }
 
 function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revision'> {
-  const parts = [entry.protocol, entry.endpoint, entry.region, entry.model, entry.key];
+  const parts = [entry.protocol, entry.endpoint, entry.region, entry.model];
   return {
     id: upstreamId(model, entry.extraData === undefined ? parts : [...parts, JSON.stringify(entry.extraData)]),
     protocol: entry.protocol,
@@ -171,7 +176,7 @@ function toApplicationUpstream(application: string, { entry, endpoint, isGuarded
   };
 }
 
-/** The deployment's id and a digest of what makes the upstream itself; tells nothing of the key. */
+/** The deployment's id and a digest of the address. The key is not part of it, so a new key keeps metrics and sticky routing. */
 function upstreamId(deployment: string, parts: readonly (string | undefined)[]): string {
   return `${deployment}#${digestOf(parts)}`;
 }

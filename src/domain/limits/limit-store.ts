@@ -53,3 +53,27 @@ export interface LimitStore {
   /** In one step: adds to every counter its amount, whatever its total, and gives the claims back. */
   settle(counters: readonly Counter[], made: MadeClaims): void | Promise<void>;
 }
+
+/** The usage of one holder in one period of a window. */
+export interface CounterState {
+  readonly window: Window;
+  /** As in `Counter`. */
+  readonly holder: string;
+  /** When the period ends; milliseconds since the epoch. */
+  readonly endsAtMs: number;
+  readonly used: number;
+}
+
+/** A stored counter. */
+export interface StoredCounter extends CounterState {
+  /** The part of `used` that this node wrote under its own name. */
+  readonly ownUsed: number;
+}
+
+/** Port: the database that holds the counters of nodes without Redis. Throws StoreFault. */
+export interface CounterArchive {
+  /** Returns the counters of periods that have not ended, summed over all nodes. */
+  load(nowMs: number): Promise<readonly StoredCounter[]>;
+  /** Replaces the counters of this node. `used` is this node's own part. Saving the same counters again changes nothing. */
+  save(counters: readonly CounterState[], nowMs: number): Promise<void>;
+}

@@ -61,12 +61,20 @@ export interface UsageAmounts {
 
 export type UsageSum<Key extends UsageKey> = UsageAmounts & Readonly<Record<Key, string>>;
 
-export interface UsageQuery<Key extends UsageKey> {
+/** Which calls count or are listed. An absent field does not filter. */
+export interface UsageFilter {
+  readonly subject?: string | undefined;
+  readonly deployment?: string | undefined;
+  readonly project?: string | undefined;
+  /** Id of a key that its user created. */
+  readonly keyId?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+export interface UsageQuery<Key extends UsageKey> extends UsageFilter {
   readonly fromMs: number;
   /** Not included. */
   readonly toMs: number;
-  /** Undefined: of all. */
-  readonly subject: string | undefined;
   /** None: one sum over everything. */
   readonly by: readonly Key[];
   /** How many sums at most; absent: all. */
@@ -74,13 +82,10 @@ export interface UsageQuery<Key extends UsageKey> {
 }
 
 /** Which calls are listed; what is undefined is not asked for. */
-export interface CallsQuery {
+export interface CallsQuery extends UsageFilter {
   readonly fromMs: number;
   /** Not included. */
   readonly toMs: number;
-  readonly subject: string | undefined;
-  readonly deployment: string | undefined;
-  readonly project: string | undefined;
   readonly outcome: CallOutcome | undefined;
   /** Only older ones: for the next page, `atMs` and `id` of the last one of this page. */
   readonly before: { readonly atMs: number; readonly id: string } | undefined;
@@ -97,7 +102,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Port: what is appended and never changed. Throws StoreFault. */
+/** Port: what is appended and never changed, but for ratings: a later record with the same id replaces an earlier one. Throws StoreFault. */
 export interface Journal {
   appendUsage(records: readonly UsageRecord[]): Promise<void>;
   appendAudit(records: readonly AuditRecord[]): Promise<void>;

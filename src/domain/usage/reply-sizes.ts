@@ -1,5 +1,5 @@
 import type { Deployment } from '../deployments/deployment.ts';
-import { mostTokens, type TokenCounts } from './usage.ts';
+import { maxTokens, type TokenCounts } from './usage.ts';
 
 /** What is reckoned for a call of which nothing is known, at least. */
 const unknownTokens = 4_096;
@@ -87,5 +87,5 @@ function toCounts(prompt: number, completion: number): TokenCounts {
 }
 
 function toWhole(tokens: number): number {
-  return Math.min(mostTokens, Math.max(0, Math.ceil(tokens)));
+  return Math.min(maxTokens, Math.max(0, Math.ceil(tokens)));
 }

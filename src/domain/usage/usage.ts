@@ -6,27 +6,13 @@ import type { Message } from '#contract/message.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { unitsPerUsd } from '../limits/limits.ts';
 
-/** Of one call; more is a fault of who counted. */
-export const mostTokens = 1_000_000_000;
+/** Maximum of one call. A higher count is an error of the upstream. */
+export const maxTokens = 1_000_000_000;
 
 export interface TokenCounts {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
-}
-
-/** What an upstream reported, with whole counts and total = prompt + completion; further fields are kept. */
-export function toUsage(reported: Usage): Usage {
-  const prompt_tokens = toCount(reported.prompt_tokens);
-  const completion_tokens = toCount(reported.completion_tokens);
-  return { ...reported, prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-}
-
-/** Whether an upstream said anything of its tokens, and nothing that cannot be. */
-export function isReported({ prompt_tokens: prompt, completion_tokens: completion }: Partial<TokenCounts>): boolean {
-  if (typeof prompt === 'number' && !(prompt >= 0 && prompt <= mostTokens)) return false;
-  if (typeof completion === 'number' && !(completion >= 0 && completion <= mostTokens)) return false;
-  return typeof prompt === 'number' || typeof completion === 'number';
 }
 
 /** The item of `usage_per_model` of a reply that one model answered. */
@@ -35,35 +21,46 @@ export function toModelUsage(model: string, { prompt_tokens = 0, completion_toke
   return { index: 0, model, name: model, prompt_tokens, completion_tokens, total_tokens };
 }
 
-/** Items of `usage_per_model`, one for each model, summed and numbered anew (docs/wire.md, Usage). Items without a name are left out. */
+/**
+ * Items of `usage_per_model`, one for each model, summed and numbered anew (docs/wire.md, Usage). Items without a name are left out,
+ * and declared counts are never added to counts that Parley metered. A sum stays within `maxTokens`.
+ */
 export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
   const byName = new Map<string, ModelUsage>();
   for (const item of Array.isArray(items) ? items : []) {
     const name = item?.model ?? item?.name;
     if (typeof name !== 'string') continue;
-    const known = byName.get(name) ?? { ...toModelUsage(name), index: byName.size };
-    known.prompt_tokens += toCount(item.prompt_tokens);
-    known.completion_tokens += toCount(item.completion_tokens);
+    const isDeclared = item.declared === true;
+    const key = isDeclared ? `declared ${name}` : `metered ${name}`;
+    const known = byName.get(key) ?? { ...toModelUsage(name), index: byName.size };
+    known.prompt_tokens = addCounts(known.prompt_tokens, toCount(item.prompt_tokens));
+    known.completion_tokens = addCounts(known.completion_tokens, toCount(item.completion_tokens));
     known.total_tokens = known.prompt_tokens + known.completion_tokens;
     if (item.estimated === true) known.estimated = true;
-    byName.set(name, known);
+    if (isDeclared) known.declared = true;
+    byName.set(key, known);
   }
   return [...byName.values()];
 }
 
+/** The sum of counts. Prompt and completion stay within `maxTokens` each, so that a sum is never taken for a count that cannot be. */
 export function addUp(items: readonly TokenCounts[]): TokenCounts {
   const sum = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   for (const item of items) {
-    sum.prompt_tokens += item.prompt_tokens;
-    sum.completion_tokens += item.completion_tokens;
-    sum.total_tokens += item.total_tokens;
+    sum.prompt_tokens = addCounts(sum.prompt_tokens, item.prompt_tokens);
+    sum.completion_tokens = addCounts(sum.completion_tokens, item.completion_tokens);
   }
+  sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
   return sum;
+}
+
+function addCounts(one: number, other: number): number {
+  return Math.min(maxTokens, one + other);
 }
 
 /** A count that an upstream reports: whole, 0 for anything else. */
 export function toCount(value: unknown): number {
-  return typeof value === 'number' && value > 0 && value <= mostTokens ? Math.round(value) : 0;
+  return typeof value === 'number' && value > 0 && value <= maxTokens ? Math.round(value) : 0;
 }
 
 /** Adds up the tokens of calls that belong together: those of a run, or those that an application makes while it answers one. */
@@ -100,7 +97,7 @@ export function costOf({ pricing }: Deployment, usage: PricedCounts): number {
   const written = atMost(usage.prompt_tokens - read, details.cache_write_tokens);
   const fresh = usage.prompt_tokens - read - written;
   const usd = request + fresh * prompt + read * cacheRead + written * cacheWrite + usage.completion_tokens * completion;
-  return Math.max(0, Math.round(usd * unitsPerUsd));
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(usd * unitsPerUsd)));
 }
 
 function atMost(most: number, value: unknown): number {
@@ -147,7 +144,7 @@ export function estimateRequestTokens({ messages, tools }: ChatRequest): number 
 
 /** Tokens that the reply may have by what its request says; undefined if that says nothing. */
 export function maxTokensOf({ max_completion_tokens: most, max_tokens: former, n = 1 }: ChatRequest): number | undefined {
-  const bound = typeof most === 'number' ? most : former;
+  const bound = typeof most === 'number' && most > 0 ? most : former;
   return bound === undefined ? undefined : bound * n;
 }
 

@@ -1,8 +1,20 @@
-import type { AskedClaim, Claim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
+import type {
+  AskedClaim,
+  Claim,
+  Counter,
+  CounterState,
+  Found,
+  LimitStore,
+  MadeClaims,
+  StoredCounter,
+} from '#domain/limits/limit-store.ts';
 import type { Window } from '#domain/limits/windows.ts';
 
-interface Counted {
+interface Counted extends CounterState {
   used: number;
+  /** The part of `used` that came from stored counters of other nodes. */
+  usedByPeers: number;
+  isChanged: boolean;
 }
 
 /** What is counted in one period of a window. */
@@ -11,9 +23,17 @@ interface CountedPeriod {
   readonly byHolder: Map<string, Counted>;
 }
 
-/** Counters of one node, gone with its process. Those of a window are dropped together when its next period begins. */
+/** Counters of one node, in its memory. Those of a window are dropped together when its next period begins. */
 export class MemoryLimitStore implements LimitStore {
   readonly #periods = new Map<Window, CountedPeriod>();
+  readonly #onChange: (() => void) | undefined;
+  #changed: Counted[] = [];
+
+  /** `onChange` is called when a counter changes after the last `takeChanges`. Without it, changes are not collected. */
+  constructor(onChange?: () => void) {
+    this.#onChange = onChange;
+  }
+
   /** By kind and holder; without those that hold nothing. */
   readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>() };
 
@@ -26,15 +46,59 @@ export class MemoryLimitStore implements LimitStore {
       return (used[at] ?? 0) + (reserved[claim] ?? 0) < total;
     });
     if (hasRoom) {
-      for (const [at, { amount }] of counters.entries()) add(found[at], amount);
+      for (const [at, { amount }] of counters.entries()) this.#add(found[at], amount);
       for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#claimedBy(claim) + claim.amount);
     }
     return { used, reserved, lease: '' };
   }
 
   settle(counters: readonly Counter[], { claims }: MadeClaims): void {
-    for (const counter of counters) add(this.#of(counter), counter.amount);
+    for (const counter of counters) this.#add(this.#of(counter), counter.amount);
     for (const claim of claims) this.#claim(claim, this.#claimedBy(claim) - claim.amount);
+  }
+
+  /** Adds counters that an earlier process or another node stored. */
+  restore(stored: readonly StoredCounter[]): void {
+    for (const state of stored) {
+      if ((this.#periods.get(state.window)?.endsAtMs ?? 0) > state.endsAtMs) continue;
+      const counted = this.#of(state);
+      counted.used = atMost(counted.used + state.used);
+      counted.usedByPeers = state.used - state.ownUsed;
+    }
+  }
+
+  /** Whether `takeChanges` would return a counter. */
+  get hasChanges(): boolean {
+    return this.#changed.length > 0;
+  }
+
+  /** Returns this node's part of each counter that changed since the last time. */
+  takeChanges(): readonly CounterState[] {
+    const changes = this.#changed;
+    this.#changed = [];
+    return changes.map((counted) => {
+      counted.isChanged = false;
+      const { window, holder, endsAtMs, used, usedByPeers } = counted;
+      return { window, holder, endsAtMs, used: used - usedByPeers };
+    });
+  }
+
+  /** Marks counters as changed again, for example because they could not be saved. */
+  markChanged(states: readonly CounterState[]): void {
+    for (const state of states)
+      if (this.#periods.get(state.window)?.endsAtMs === state.endsAtMs) this.#noteChange(this.#of(state));
+  }
+
+  #add(counted: Counted | undefined, amount: number): void {
+    if (counted === undefined || amount === 0) return;
+    counted.used = atMost(counted.used + amount);
+    if (this.#onChange !== undefined) this.#noteChange(counted);
+  }
+
+  #noteChange(counted: Counted): void {
+    if (counted.isChanged) return;
+    counted.isChanged = true;
+    if (this.#changed.push(counted) === 1) this.#onChange?.();
   }
 
   #claimedBy({ kind, holder }: Claim): number {
@@ -46,7 +110,7 @@ export class MemoryLimitStore implements LimitStore {
     else this.#claimed[kind].delete(holder);
   }
 
-  #of({ window, endsAtMs, holder }: Counter): Counted {
+  #of({ window, endsAtMs, holder }: Omit<CounterState, 'used'>): Counted {
     let period = this.#periods.get(window);
     if (period?.endsAtMs !== endsAtMs) {
       period = { endsAtMs, byHolder: new Map() };
@@ -54,15 +118,11 @@ export class MemoryLimitStore implements LimitStore {
     }
     let counted = period.byHolder.get(holder);
     if (counted === undefined) {
-      counted = { used: 0 };
+      counted = { window, holder, endsAtMs, used: 0, usedByPeers: 0, isChanged: false };
       period.byHolder.set(holder, counted);
     }
     return counted;
   }
-}
-
-function add(counted: Counted | undefined, amount: number): void {
-  if (counted !== undefined) counted.used = atMost(counted.used + amount);
 }
 
 function atMost(amount: number): number {

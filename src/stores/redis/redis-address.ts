@@ -29,7 +29,7 @@ export function toPlace(address: Secret): RedisPlace {
   const isTls = url === null ? undefined : schemes.get(url.protocol);
   const database = /^\/?(\d{0,9})$/.exec(url?.pathname ?? '')?.[1];
   const isPlain = url !== null && url.hostname !== '' && url.search === '' && url.hash === '';
-  if (!isPlain || isTls === undefined || database === undefined) throw new RedisAddressFault(`the address of Redis ${form}`);
+  if (!isPlain || isTls === undefined || database === undefined) throw new RedisAddressFault(form);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return {
     host,
@@ -45,6 +45,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new RedisAddressFault('the user or password in the address of Redis has a stray %; write %25 for it');
+    throw new RedisAddressFault('has a stray % in its user or password; write %25 for it');
   }
 }

@@ -7,7 +7,7 @@ import type { Schema, UsageRow } from './schema.ts';
 /** Calls as the port says; bounds are whole numbers. Each of what may be asked for has an index in the order of time. */
 export async function listCalls(
   kysely: Kysely<Schema>,
-  { fromMs, toMs, subject, deployment, project, outcome, before, limit }: CallsQuery,
+  { fromMs, toMs, subject, deployment, project, keyId, requestId, outcome, before, limit }: CallsQuery,
 ): Promise<readonly UsageRecord[]> {
   const within = kysely.selectFrom('usage_records').selectAll().where('at_ms', '>=', fromMs).where('at_ms', '<', toMs);
   const rows = await within
@@ -15,6 +15,8 @@ export async function listCalls(
     .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
     .$if(deployment !== undefined, (query) => query.where('deployment', '=', deployment ?? ''))
     .$if(project !== undefined, (query) => query.where('project', '=', project ?? ''))
+    .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
+    .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
     .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
     // As the index of all that were not answered has it.
     .$if(outcome !== undefined && outcome !== 'ok', (query) => query.where(sql<boolean>`outcome <> 'ok'`))

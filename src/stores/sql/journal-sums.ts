@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { UsageAmounts, UsageKey, UsageQuery, UsageSum } from '#domain/usage/journal.ts';
+import type { UsageAmounts, UsageFilter, UsageKey, UsageQuery, UsageSum } from '#domain/usage/journal.ts';
 import type { Schema } from './schema.ts';
 
 const dayMs = 86_400_000;
@@ -19,20 +19,36 @@ const isInner = sql`path like '%","%'`;
 /** Sums of usage as the port says, made by the engine; bounds are whole numbers. */
 export async function sumUsage<Key extends UsageKey>(
   kysely: Kysely<Schema>,
-  { fromMs, toMs, subject, by, limit }: UsageQuery<Key>,
+  { fromMs, toMs, by, limit, ...filter }: UsageQuery<Key>,
 ): Promise<readonly UsageSum<Key>[]> {
   const names = by.map((key) => sql.ref(key));
   const columns = by.map((key) => sql`${keys[key]} as ${sql.ref(key)},`);
   const { rows } = await sql<Row>`
-    select ${sql.join(columns, sql` `)} ${amounts(by.some((key) => key === 'deployment'))}
+    select ${sql.join(columns, sql` `)} ${amounts(filter.deployment !== undefined || by.some((key) => key === 'deployment'))}
     from usage_records
     where at_ms >= ${fromMs} and at_ms < ${toMs}
-    ${subject === undefined ? sql`` : sql`and subject = ${subject}`}
+    ${toConditions(filter)}
     ${by.length === 0 ? sql`` : sql`group by ${sql.join(names)}`}
     order by ${sql.join(by.some((key) => key === 'day') ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names])}
     ${limit === undefined ? sql`` : sql`limit ${limit}`}
   `.execute(kysely);
   return rows.map(({ day, ...row }) => ({ ...row, ...(day !== undefined && { day: toDay(day) }) }) as UsageSum<Key>);
+}
+
+const filterColumns: Readonly<Record<keyof UsageFilter, RawBuilder<unknown>>> = {
+  subject: sql`subject`,
+  deployment: sql`deployment`,
+  project: sql`project`,
+  keyId: sql`key_id`,
+  requestId: sql`request_id`,
+};
+
+function toConditions(filter: UsageFilter): RawBuilder<unknown> {
+  const conditions = Object.entries(filterColumns).flatMap(([name, column]) => {
+    const value = filter[name as keyof UsageFilter];
+    return value === undefined ? [] : [sql`and ${column} = ${value}`];
+  });
+  return conditions.length === 0 ? sql`` : sql.join(conditions, sql` `);
 }
 
 /** Every sum as a floating number: whole ones of eight bytes are no numbers of JavaScript. */

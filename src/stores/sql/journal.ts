@@ -1,9 +1,11 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { ratedAction } from '#contract/features-request.ts';
 import type {
   AuditQuery,
   AuditRecord,
   CallsQuery,
   Journal,
+  UsageFilter,
   UsageKey,
   UsageQuery,
   UsageRecord,
@@ -18,7 +20,7 @@ import type { SqlDatabase } from './sql-database.ts';
 /** Each statement ends on the disk: many rows in one cost up to a third less. So many take the thread of SQLite two milliseconds. */
 const rowsAtOnce = 500;
 
-/** Usage and audit, a row a record; a record that is there already is left as it is. */
+/** Usage and audit, a row a record; a record that is there already is left as it is, but for a rating, which a later one replaces. */
 export class SqlJournal implements Journal {
   readonly #database: SqlDatabase;
   #fullUsageInsert: string | undefined;
@@ -50,26 +52,34 @@ export class SqlJournal implements Journal {
       this.#database.run((kysely) =>
         kysely
           .insertInto('audit_records')
-          .values(step.map(toAuditRow))
-          .onConflict((there) => there.doNothing())
+          .values(toUniqueRows(step))
+          .onConflict((there) =>
+            there
+              .column('id')
+              .doUpdateSet(({ ref }) => ({
+                at_ms: ref('excluded.at_ms'),
+                request_id: ref('excluded.request_id'),
+                details: ref('excluded.details'),
+              }))
+              .where('audit_records.action', '=', ratedAction)
+              .whereRef('excluded.at_ms', '>', 'audit_records.at_ms'),
+          )
           .execute(),
       ),
     );
   }
 
   async sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
-    const { fromMs, toMs, subject, ...rest } = query;
-    const within = { fromMs: toBound(fromMs), toMs: toBound(toMs), subject: subject && toStorable(subject) };
+    const { fromMs, toMs, ...rest } = query;
+    const within = { fromMs: toBound(fromMs), toMs: toBound(toMs), ...toStorableFilter(query) };
     return this.#database.run((kysely) => sumUsage(kysely, { ...rest, ...within }));
   }
 
-  async listCalls({ fromMs, toMs, subject, deployment, project, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
-    const storable = (text: string | undefined) => text && toStorable(text);
-    const names = { subject: storable(subject), deployment: storable(deployment), project: storable(project) };
+  async listCalls({ fromMs, toMs, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
     const behind = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
     // Both ends of the time as well: not each index has the id behind it.
     const endMs = Math.min(toBound(toMs), (behind?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
-    const query = { ...rest, ...names, before: behind, fromMs: toBound(fromMs), toMs: endMs };
+    const query = { ...rest, ...toStorableFilter(rest), before: behind, fromMs: toBound(fromMs), toMs: endMs };
     return this.#database.run((kysely) => listCalls(kysely, query));
   }
 
@@ -92,6 +102,16 @@ export class SqlJournal implements Journal {
       await insert(items.slice(first, first + rowsAtOnce));
     }
   }
+}
+
+/** The rows of records, each id once: one statement may change a row only once. Of ratings with one id, the latest stays. */
+function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
+  const rows = new Map<string, AuditRow>();
+  for (const row of records.map(toAuditRow)) {
+    const known = rows.get(row.id);
+    if (known === undefined || (known.action === ratedAction && row.at_ms > known.at_ms)) rows.set(row.id, row);
+  }
+  return [...rows.values()];
 }
 
 /** One action, or a family of them. */
@@ -142,6 +162,14 @@ function toAudit({ id, at_ms, action, subject, object, request_id, details }: Au
     object: object ?? undefined,
     requestId: request_id ?? undefined,
     details: fromRecordJson(details),
+  };
+}
+
+function toStorableFilter({ subject, deployment, project, keyId, requestId }: UsageFilter): UsageFilter {
+  const storable = (text: string | undefined) => text && toStorable(text);
+  return {
+    ...{ subject: storable(subject), deployment: storable(deployment), project: storable(project) },
+    ...{ keyId: storable(keyId), requestId: storable(requestId) },
   };
 }
 

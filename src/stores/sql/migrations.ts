@@ -2,6 +2,7 @@ import { toChatTables, toShareTable } from './chat-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { toEvaluationTables } from './evaluation-tables.ts';
 import { toKeyTables } from './key-tables.ts';
+import { toLimitCounterTable } from './limit-counter-tables.ts';
 import { toResponseTables } from './response-tables.ts';
 
 /** The statements of one step of the schema. */
@@ -23,6 +24,8 @@ export const migrations: readonly Migration[] = [
   toShareTable,
   toUsageLists,
   toKeyTables,
+  toLimitCounterTable,
+  toUsageOfKeys,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -185,6 +188,11 @@ function toUsageLists(): readonly string[] {
     'create index usage_records_of_project on usage_records (project, at_ms, id)',
     "create index usage_records_unanswered on usage_records (at_ms, id) where outcome <> 'ok'",
   ];
+}
+
+/** Administrators list the calls of one key without reading those of others. */
+function toUsageOfKeys(): readonly string[] {
+  return ['create index usage_records_of_key on usage_records (key_id, at_ms, id) where key_id is not null'];
 }
 
 /** Applications are told by the ids that were written, and found by any spelling of them. */

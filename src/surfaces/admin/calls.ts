@@ -1,8 +1,19 @@
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';
 import type { Journal, UsageRecord } from '#domain/usage/journal.ts';
+import type { Rows } from './csv.ts';
 import { readDays, toBounds } from './days.ts';
-import { type Query, queryFault, readLimit, readPlace, readText, toToken } from './query.ts';
+import {
+  filterNames,
+  type Query,
+  queryFault,
+  readFilter,
+  readLimit,
+  readPlace,
+  readText,
+  requireKnown,
+  toToken,
+} from './query.ts';
 
 const limits = { most: 500, otherwise: 50 };
 /** How calls end. */
@@ -16,14 +27,14 @@ export interface CallsScope {
 }
 
 /** One page of single calls, the newest first; nothing of their content. Throws `invalid_request`, StoreFault. */
-export async function readCalls(journal: Journal, query: Query, { subject, nowMs }: CallsScope): Promise<object> {
+export async function readCalls(journal: Journal, query: Query, { subject, nowMs }: CallsScope): Promise<Rows> {
+  const isOfAll = subject === undefined;
+  if (isOfAll) requireKnown(query, ['from', 'to', 'outcome', 'token', 'limit', 'format', ...filterNames]);
   const { from, to } = readDays(query, nowMs);
   const limit = readLimit(query, limits);
   const found = await journal.listCalls({
     ...toBounds({ from, to }),
-    subject: subject ?? readText(query, 'user'),
-    deployment: readText(query, 'deployment'),
-    project: subject === undefined ? readProject(query) : undefined,
+    ...(isOfAll ? readFilter(query) : { subject, deployment: readText(query, 'deployment') }),
     outcome: readOutcome(query),
     before: readPlace(query),
     limit: limit + 1,
@@ -31,11 +42,6 @@ export async function readCalls(journal: Journal, query: Query, { subject, nowMs
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
   return { object: 'list', from, to, data: shown.map(toShown), nextToken: last === undefined ? null : toToken(last) };
-}
-
-/** An empty one is a project too: that of callers without one. */
-function readProject(query: Query): string | undefined {
-  return query.project === '' ? '' : readText(query, 'project');
 }
 
 function readOutcome(query: Query): CallOutcome | undefined {

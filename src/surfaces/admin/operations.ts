@@ -144,7 +144,7 @@ const reason: Schema = { type: 'object', required: ['code', 'message'], properti
 const fault: Schema = {
   type: 'object',
   required: ['file', 'path', 'message'],
-  properties: { file: text, path: text, message: text, hint: text },
+  properties: { file: text, path: text, message: text, hint: text, isNotice: { const: true } },
 };
 
 const upstream: Schema = {
@@ -164,6 +164,10 @@ const upstream: Schema = {
       ...orNull('integer'),
       description:
         'The status of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. Null after one that it answered.',
+    },
+    lastError: {
+      ...orNull('string'),
+      description: 'Why the last failed call found no connection or no answer. Null after a call that succeeded.',
     },
     offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
   },
@@ -222,8 +226,25 @@ const days = [
   inQuery('to', 'The last day, included; at most 365 days later. Absent: today.', { ...date, example: '2026-11-30' }),
 ];
 
+const format = inQuery(
+  'format',
+  '`csv`: a table with a header line. The header field `Parley-Next-Token` then has `nextToken`.',
+  {
+    schema: { enum: ['json', 'csv'], default: 'json' },
+  },
+);
+const csv = { type: 'text/csv', schema: { type: 'string' } };
+
+const filters = [
+  inQuery('user', 'Only calls of a user.'),
+  inQuery('key', 'Only calls with a key that its user created, by the ID of the key.'),
+  inQuery('project', 'Only calls of a project. Empty: calls without one.'),
+  inQuery('requestId', 'Only the calls of one request.'),
+];
+
 const callsParameters = [
   ...days,
+  format,
   inQuery('deployment', 'Only those of a deployment.'),
   inQuery('outcome', 'Only those that ended so: answered, refused for the own fault or a limit, failed, left by the caller.', {
     schema: { enum: outcomes },
@@ -234,6 +255,7 @@ const callsParameters = [
 
 const usageParameters = (keys: string, by: string) => [
   ...days,
+  format,
   inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`, {
     example: by,
     schema: toList(by.split(',')),
@@ -262,8 +284,10 @@ export const adminOperations: readonly ApiOperation[] = [
     parameters: [
       inQuery('kind', '`rate`: what users thought of replies, the newest first, with `limit` and `token` as in the audit log.'),
       ...usageParameters('`day`, `deployment`, `user`, `project`', 'day,deployment,user,project'),
+      inQuery('deployment', 'Only calls of a deployment.'),
+      ...filters,
     ],
-    answers: [{ status: 200, description: 'The sums, or the ratings.', content: json({ anyOf: [usage, ratings] }) }],
+    answers: [{ status: 200, description: 'The sums, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -273,7 +297,7 @@ export const adminOperations: readonly ApiOperation[] = [
     tag: 'Limits',
     summary: 'What the caller used, summed up',
     parameters: usageParameters('`day`, `deployment`', 'day,deployment'),
-    answers: [{ status: 200, description: 'The sums.', content: json(usage) }],
+    answers: [{ status: 200, description: 'The sums.', content: [...json(usage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -283,12 +307,8 @@ export const adminOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Single calls of everybody, the newest first',
     description: 'For the role `admin`: what the sums of usage are made of. Nothing of what was said.',
-    parameters: [
-      ...callsParameters,
-      inQuery('user', 'Only those of a user.'),
-      inQuery('project', 'Only those of a project; empty for those without one.'),
-    ],
-    answers: [{ status: 200, description: 'A page.', content: json(callsPage) }],
+    parameters: [...callsParameters, ...filters],
+    answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -299,7 +319,7 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'Single calls of the caller, the newest first',
     description: 'For every key and token of the own user. Nothing of what was said.',
     parameters: callsParameters,
-    answers: [{ status: 200, description: 'A page.', content: json(callsPage) }],
+    answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {

@@ -1,4 +1,5 @@
 import { ParleyError } from '#contract/errors.ts';
+import type { UsageFilter } from '#domain/usage/journal.ts';
 
 /** Parameters of an address as they came: text, or a list of them where one was given again. */
 export type Query = Readonly<Record<string, unknown>>;
@@ -9,6 +10,33 @@ export function readText(query: Query, name: string): string | undefined {
   if (value === undefined || value === '') return undefined;
   if (typeof value !== 'string') throw queryFault(name, 'may be given once');
   return value;
+}
+
+/** Throws `invalid_request` if there is a parameter that the endpoint does not have. */
+export function requireKnown(query: Query, known: readonly string[]): void {
+  for (const name of Object.keys(query))
+    if (!known.includes(name)) throw queryFault(name, `is not a parameter here. The parameters are ${known.join(', ')}`);
+}
+
+/** Whether the answer is to be CSV. */
+export function readIsCsv(query: Query): boolean {
+  const format = readText(query, 'format');
+  if (format !== undefined && format !== 'csv' && format !== 'json') throw queryFault('format', 'must be json or csv');
+  return format === 'csv';
+}
+
+/** The parameters that select calls of everybody. */
+export const filterNames = ['user', 'key', 'project', 'deployment', 'requestId'] as const;
+
+export function readFilter(query: Query): UsageFilter {
+  return {
+    subject: readText(query, 'user'),
+    keyId: readText(query, 'key'),
+    // An empty one is a project too: that of callers without one.
+    project: query.project === '' ? '' : readText(query, 'project'),
+    deployment: readText(query, 'deployment'),
+    requestId: readText(query, 'requestId'),
+  };
 }
 
 /** A whole number from 1 to `most`; `otherwise` where it is absent. */

@@ -9,8 +9,9 @@ import type { Journal } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/read-request.ts';
 import { readAudit } from './audit.ts';
 import { readCalls } from './calls.ts';
+import { type Rows, toCsv } from './csv.ts';
 import type { NodeReport } from './node-report.ts';
-import { type Query, queryFault, readText } from './query.ts';
+import { type Query, queryFault, readIsCsv, readText } from './query.ts';
 import { readRatings } from './ratings.ts';
 import { readUsage } from './usage.ts';
 
@@ -31,11 +32,12 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     if (kind === 'rate') return readRatings(journal, query);
     if (kind !== undefined) throw queryFault('kind', 'may be rate; absent, tokens and costs are told');
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
-    return readUsage(journal, query, scope);
+    return send(reply, query, await readUsage(journal, query, scope));
   });
   app.get('/v1/admin/calls', async (request, reply) => {
     await requireAdmin(deps, request, reply);
-    return readCalls(journal, request.query as Query, { subject: undefined, nowMs: clock.epochMs() });
+    const query = request.query as Query;
+    return send(reply, query, await readCalls(journal, query, { subject: undefined, nowMs: clock.epochMs() }));
   });
   app.get('/v1/admin/audit', async (request, reply) => {
     await requireAdmin(deps, request, reply);
@@ -48,12 +50,21 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.get('/v1/user/usage', async (request, reply) => {
     const { subject } = await ownOf(deps, request, reply);
     const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
-    return readUsage(journal, request.query as Query, scope);
+    const query = request.query as Query;
+    return send(reply, query, await readUsage(journal, query, scope));
   });
   app.get('/v1/user/calls', async (request, reply) => {
     const { subject } = await ownOf(deps, request, reply);
-    return readCalls(journal, request.query as Query, { subject, nowMs: clock.epochMs() });
+    const query = request.query as Query;
+    return send(reply, query, await readCalls(journal, query, { subject, nowMs: clock.epochMs() }));
   });
+}
+
+/** Sends rows as JSON, or as CSV if the query asks for it. A header field then has the token of the next page. */
+function send(reply: FastifyReply, query: Query, rows: Rows): unknown {
+  if (!readIsCsv(query)) return rows;
+  if (rows.nextToken) reply.header('parley-next-token', rows.nextToken);
+  return reply.type('text/csv; charset=utf-8').send(toCsv(rows));
 }
 
 async function ownOf(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {

@@ -1,7 +1,8 @@
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
+import type { Rows } from './csv.ts';
 import { type Days, readDays, toBounds } from './days.ts';
-import { type Query, queryFault, readLimit, readText } from './query.ts';
+import { filterNames, type Query, queryFault, readFilter, readLimit, readText, requireKnown } from './query.ts';
 
 /** What callers tell sums apart by, and what it is called in records. */
 const keysByName = { day: 'day', deployment: 'deployment', user: 'subject', project: 'project' } as const;
@@ -23,9 +24,11 @@ export interface UsageScope {
 }
 
 /** Sums of usage as callers are shown them, with the total of all. Throws `invalid_request`, StoreFault. */
-export async function readUsage(journal: Journal, query: Query, { subject, keys, nowMs }: UsageScope): Promise<object> {
+export async function readUsage(journal: Journal, query: Query, { subject, keys, nowMs }: UsageScope): Promise<Rows> {
+  const isOfAll = subject === undefined;
+  if (isOfAll) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
   const { from, to, by, limit } = toAsked(query, keys, nowMs);
-  const scope = { subject, ...toBounds({ from, to }) };
+  const scope = { ...(isOfAll ? readFilter(query) : { subject }), ...toBounds({ from, to }) };
   const sums = await journal.sumUsage<UsageKey>({ ...scope, by: by.map((name) => keysByName[name]), limit: limit + 1 });
   const [total] = await journal.sumUsage({ ...scope, by: [] });
   return {

@@ -14,6 +14,7 @@ export const compatApis: readonly CompatApi[] = ['chat/completions', 'embeddings
 /** What is asked for on paths of deployments: Azure has no rerank, and moderates by itself. */
 export const apisOfDeployments: readonly CompatApi[] = compatApis.filter((api) => api !== 'rerank' && api !== 'moderations');
 const names = apisOfDeployments.map((each) => (each === 'completions' ? '(?<!(?:^|/)chat/)completions' : each)).join('|');
+// Pattern bound: a path of at most 16 kB; built from the names of our routes.
 const form = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
 
 /** What the path of a deployment asks for. */

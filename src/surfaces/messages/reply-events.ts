@@ -1,7 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import type { Chunk, ChunkChoice, FinishReason, Usage } from '#contract/chunk.ts';
 import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
-import { toUsage } from '#domain/usage/usage.ts';
 import { type BlockFacts, Blocks } from './blocks.ts';
 import { Extras } from './extras.ts';
 import type { MessageEvent } from './message-event.ts';
@@ -47,7 +46,7 @@ export class ReplyEvents {
   take(chunk: Chunk): MessageEvent[] {
     const events: MessageEvent[] = this.#hasStarted ? [] : [this.#start()];
     this.#hasStarted = true;
-    if (chunk.usage) this.#usage = toUsage(chunk.usage);
+    if (chunk.usage) this.#usage = chunk.usage;
     if (chunk.statistics) this.#extras.note(chunk.statistics);
     for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) events.push(...this.#takeChoice(choice));
     return events;
@@ -78,11 +77,9 @@ export class ReplyEvents {
     return events;
   }
 
-  /** Some upstreams say `stop` after a tool call: the caller would not run it. */
   #stopReason(): StopReason {
     if (this.#hasRefused) return 'refusal';
-    const reason = stopReasons[this.#finish ?? 'stop'] ?? 'end_turn';
-    return reason === 'end_turn' && this.#blocks.hasTools ? 'tool_use' : reason;
+    return stopReasons[this.#finish ?? 'stop'];
   }
 
   #start(): MessageEvent {

@@ -5,7 +5,6 @@ import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
-import { toUsage } from '#domain/usage/usage.ts';
 import { Citations, citationsOf } from './citations.ts';
 import { ExtensionItems } from './extension-items.ts';
 import { Output, type OutputFacts, type TextPlace } from './output.ts';
@@ -80,7 +79,7 @@ export class TranslatedReading implements Reading {
   }
 
   #takeChunk(chunk: Chunk): void {
-    if (chunk.usage) this.#usage = toUsage(chunk.usage);
+    if (chunk.usage) this.#usage = chunk.usage;
     if (chunk.statistics) this.#statistics = chunk.statistics;
     for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) this.#takeChoice(choice);
   }

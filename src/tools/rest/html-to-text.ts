@@ -51,7 +51,9 @@ class PageReader {
       at = this.#markup(tag);
     }
     return this.#text
-      .replace(/[^\S\n]+\n/g, '\n')
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
       .replace(/\n{3,}/g, '\n\n')
       .trim();
   }

@@ -47,6 +47,7 @@ export function fittingTool(question: string, scores: readonly ToolScore[]): Off
 /** Several questions in one, such as "What is the weather in Paris and what time is it in Tokyo?"; else the question alone. */
 export function splitClauses(question: string): string[] {
   const clauses = question
+    // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
     .split(/\?\s+|;\s+|[.]\s+|,?\s+and\s+(?:then\s+|also\s+)?/i)
     .map((clause) => clause.trim())
     .filter((clause) => clause !== '');

@@ -38,5 +38,6 @@ export function splitQuestion(message: string): SplitQuestion {
 function lastSentence(line: string): string {
   if (line.length <= longestQuestion) return line;
   const tail = line.slice(-longestQuestion);
+  // Pattern bound: at most 600 characters, the tail of a line.
   return (tail.match(/[^.!?]+[.!?]*$/)?.[0] ?? tail).trim();
 }

@@ -1,0 +1,119 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Usage } from '#contract/chunk.ts';
+import { maxTokens, toCount } from './usage.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A count inside the usage: in an object, or at the top for undefined. */
+type Path = readonly [container: string | undefined, field: string];
+
+/** Names of the three counts that every usage has. The second ones are those of the Responses API. */
+const promptNames = ['prompt_tokens', 'input_tokens'];
+const completionNames = ['completion_tokens', 'output_tokens'];
+
+/** Other places of a detail, in the order of preference. */
+interface Detail {
+  readonly container: 'prompt_tokens_details' | 'completion_tokens_details';
+  readonly field: string;
+  readonly aliases: readonly Path[];
+}
+
+const cacheReads: Detail = {
+  container: 'prompt_tokens_details',
+  field: 'cached_tokens',
+  aliases: [
+    ['input_tokens_details', 'cached_tokens'],
+    [undefined, 'prompt_cache_hit_tokens'], // DeepSeek
+    [undefined, 'cached_tokens'], // Moonshot
+    [undefined, 'num_cached_tokens'], // Mistral
+    ['prompt_token_details', 'cached_tokens'], // Mistral
+    [undefined, 'cache_read_input_tokens'], // LiteLLM, with these tokens included in the prompt
+  ],
+};
+
+const cacheWrites: Detail = {
+  container: 'prompt_tokens_details',
+  field: 'cache_write_tokens',
+  aliases: [
+    ['input_tokens_details', 'cache_write_tokens'],
+    ['prompt_tokens_details', 'cache_creation_tokens'], // LiteLLM
+    [undefined, 'cache_creation_input_tokens'], // LiteLLM
+  ],
+};
+
+const reasoning: Detail = {
+  container: 'completion_tokens_details',
+  field: 'reasoning_tokens',
+  aliases: [
+    ['output_tokens_details', 'reasoning_tokens'],
+    [undefined, 'reasoning_tokens'],
+  ],
+};
+
+const details = [cacheReads, cacheWrites, reasoning];
+
+/**
+ * Returns the usage that a chunk or a completion of the chat dialect reports, if any. Moonshot puts it inside the last
+ * choice of a stream.
+ */
+export function findUsage({ usage, choices }: { readonly usage?: unknown; readonly choices?: unknown }): Usage | undefined {
+  if (isJsonObject(usage)) return toUsage(usage);
+  if (!Array.isArray(choices)) return undefined;
+  for (const choice of choices) if (isJsonObject(choice?.usage)) return toUsage(choice.usage);
+  return undefined;
+}
+
+/**
+ * Returns usage in one form: whole counts, total = prompt + completion, and details under the names of the Chat Completions
+ * API. Unknown fields stay. Returns the same object if nothing changes, and undefined if there are no counts or impossible ones.
+ */
+export function toUsage(reported: JsonObject): Usage | undefined {
+  const given = { prompt: findCount(reported, promptNames), completion: findCount(reported, completionNames) };
+  if (given.prompt === undefined && given.completion === undefined) return undefined;
+  if (!isPossible(given.prompt) || !isPossible(given.completion)) return undefined;
+  const prompt_tokens = toCount(given.prompt);
+  const reported_completion = toCount(given.completion);
+  const changes: Record<string, JsonObject> = {};
+  for (const detail of details) addDetail(changes, reported, detail);
+  const onTop = countReasoningOnTop({ ...reported, ...changes }, prompt_tokens + reported_completion);
+  const completion_tokens = reported_completion + onTop;
+  const counts = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+  const isSame = Object.entries(counts).every(([name, count]) => reported[name] === count);
+  if (isSame && Object.keys(changes).length === 0) return reported as Usage;
+  return { ...reported, ...counts, ...changes };
+}
+
+/** Adds a detail that is reported in another place only. */
+function addDetail(changes: Record<string, JsonObject>, reported: Fields, { container, field, aliases }: Detail): void {
+  if (toCount(readPath(reported, [container, field])) > 0) return;
+  for (const alias of aliases) {
+    const count = toCount(readPath(reported, alias));
+    if (count === 0) continue;
+    const current = changes[container] ?? reported[container];
+    changes[container] = { ...(isJsonObject(current) ? current : {}), [field]: count };
+    return;
+  }
+}
+
+/** Reasoning tokens that only the total contains, as xAI reports them. */
+function countReasoningOnTop(usage: Fields, sum: number): number {
+  const tokens = toCount(readPath(usage, [reasoning.container, reasoning.field]));
+  return tokens > 0 && toCount(usage.total_tokens) - sum === tokens ? tokens : 0;
+}
+
+function readPath(fields: Fields, [container, field]: Path): unknown {
+  const from = container === undefined ? fields : fields[container];
+  return isJsonObject(from) ? from[field] : undefined;
+}
+
+function findCount(fields: Fields, names: readonly string[]): number | undefined {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === 'number') return value;
+  }
+  return undefined;
+}
+
+function isPossible(count: number | undefined): boolean {
+  return count === undefined || (count >= 0 && count <= maxTokens);
+}

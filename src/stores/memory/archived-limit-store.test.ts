@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import type { Counter, CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
+import { deploymentWindows } from '#domain/limits/windows.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { ArchivedLimitStore } from './archived-limit-store.ts';
+
+const window = deploymentWindows.month;
+const endsAtMs = 5_000_000_000_000;
+const counter = (amount: number): Counter => ({ window, holder: 'm\nuser', endsAtMs, total: 1000, amount });
+const noClaims = { claims: [], lease: '' };
+
+function start(archive: Partial<CounterArchive>) {
+  const saved: CounterState[][] = [];
+  const faults: string[] = [];
+  const save = async (counters: readonly CounterState[]) => void saved.push([...counters]);
+  const store = new ArchivedLimitStore({
+    archive: { load: async () => [], save, ...archive },
+    clock: systemClock,
+    noteFault: (message) => faults.push(message),
+    note: () => undefined,
+  });
+  return { store, saved, faults };
+}
+
+const stored = (used: number, ownUsed: number): StoredCounter => ({ window, holder: 'm\nuser', endsAtMs, used, ownUsed });
+
+describe('ArchivedLimitStore', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('tries again every second if the counters cannot be read', async () => {
+    let attempts = 0;
+    const load = async (): Promise<StoredCounter[]> => {
+      attempts += 1;
+      if (attempts < 3) throw new StoreFault('away');
+      return [stored(900, 900)];
+    };
+    const { store } = start({ load });
+    await store.restore();
+    expect(store.reserve([counter(0)], []).used).toEqual([0]);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(store.reserve([counter(0)], []).used).toEqual([900]);
+  });
+
+  it('adds the stored counters to what it counted before they were read', async () => {
+    const { store, saved } = start({ load: async () => [stored(500, 200)] });
+    store.settle([counter(7)], noClaims);
+    await store.restore();
+    expect(store.reserve([counter(0)], []).used).toEqual([507]);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(saved).toEqual([[{ window, holder: 'm\nuser', endsAtMs, used: 207 }]]);
+  });
+
+  it('saves only changed counters, less than a second after the change', async () => {
+    const { store, saved } = start({});
+    await store.restore();
+    for (const amount of [1, 2, 3]) store.settle([counter(amount)], noClaims);
+    await vi.advanceTimersByTimeAsync(999);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(saved.flat().map(({ used }) => used)).toEqual([6]);
+  });
+
+  it('saves again what could not be saved, and reports the outage once', async () => {
+    let isAway = true;
+    const saved: number[] = [];
+    const save = async (counters: readonly CounterState[]): Promise<void> => {
+      if (isAway) throw new StoreFault('away');
+      saved.push(...counters.map(({ used }) => used));
+    };
+    const { store, faults } = start({ save });
+    await store.restore();
+    store.settle([counter(5)], noClaims);
+    await vi.advanceTimersByTimeAsync(5000);
+    isAway = false;
+    store.settle([counter(5)], noClaims);
+    await store.close();
+    expect(saved).toEqual([10]);
+    expect(faults).toHaveLength(1);
+  });
+});

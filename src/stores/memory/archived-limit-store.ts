@@ -1,0 +1,98 @@
+import type { Clock } from '#base/clock.ts';
+import type {
+  AskedClaim,
+  Counter,
+  CounterArchive,
+  CounterState,
+  Found,
+  LimitStore,
+  MadeClaims,
+} from '#domain/limits/limit-store.ts';
+import { MemoryLimitStore } from './limit-store.ts';
+
+export interface ArchivedLimitStoreDeps {
+  readonly archive: CounterArchive;
+  readonly clock: Clock;
+  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly note: (message: string) => void;
+}
+
+/** A process that is killed loses less than a second of counting: this delay and the time of one write. */
+const saveDelayMs = 400;
+const restoreRetryMs = 1000;
+
+/**
+ * Counts in memory and writes changed counters to the database shortly afterwards, so that limits hold across restarts.
+ * A node whose database is away when it starts is not ready. It counts from 0 until `restore` has added the stored counters.
+ */
+export class ArchivedLimitStore implements LimitStore {
+  readonly #deps: ArchivedLimitStoreDeps;
+  readonly #memory = new MemoryLimitStore(() => this.#saveLater());
+  #isRestored = false;
+  #isClosed = false;
+  #isFailing = false;
+  #timer: NodeJS.Timeout | undefined;
+  #saving: Promise<void> | undefined;
+
+  constructor(deps: ArchivedLimitStoreDeps) {
+    this.#deps = deps;
+  }
+
+  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found {
+    return this.#memory.reserve(counters, claims);
+  }
+
+  settle(counters: readonly Counter[], made: MadeClaims): void {
+    this.#memory.settle(counters, made);
+  }
+
+  /** Reads the stored counters. Resolves after the first attempt. A failed attempt is repeated every second. */
+  async restore(): Promise<void> {
+    const { archive, clock, noteFault } = this.#deps;
+    try {
+      this.#memory.restore(await archive.load(clock.epochMs()));
+      this.#isRestored = true;
+      this.#saveLater();
+    } catch (thrown) {
+      noteFault('The counters of limits cannot be read from the database. The node tries again every second', thrown);
+      if (!this.#isClosed) setTimeout(() => void this.restore(), restoreRetryMs).unref();
+    }
+  }
+
+  /** Writes the counters that are not saved yet. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#saving;
+    await this.#save();
+  }
+
+  // Nothing is saved before the counters are restored: this node's own part is not known until then.
+  #saveLater(): void {
+    if (!this.#isRestored || this.#isClosed) return;
+    this.#timer ??= setTimeout(() => {
+      this.#saving = this.#save();
+    }, saveDelayMs).unref();
+  }
+
+  async #save(): Promise<void> {
+    const changes = this.#isRestored ? this.#memory.takeChanges() : [];
+    if (changes.length > 0) await this.#write(changes);
+    this.#timer = undefined;
+    if (this.#memory.hasChanges) this.#saveLater();
+  }
+
+  async #write(changes: readonly CounterState[]): Promise<void> {
+    const { archive, clock, note, noteFault } = this.#deps;
+    try {
+      await archive.save(changes, clock.epochMs());
+      if (this.#isFailing) note('The counters of limits are saved again');
+      this.#isFailing = false;
+    } catch (thrown) {
+      if (!this.#isFailing)
+        noteFault('The counters of limits cannot be saved. A restart loses what is counted until then', thrown);
+      this.#isFailing = true;
+      this.#memory.markChanged(changes);
+    }
+  }
+}

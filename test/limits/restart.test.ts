@@ -1,0 +1,88 @@
+import { describe, expect, it, vi } from 'vitest';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { withKey } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+
+const usage = { prompt_tokens: 1000, completion_tokens: 50, total_tokens: 1050 };
+
+const roles = {
+  default: { limits: { tokens: { month: 1000 }, requests: { requestDay: 2 } }, costLimit: { month: 1 } },
+};
+
+/** More than the counters may be behind. */
+const saveMs = 1000;
+
+interface Place {
+  readonly flags: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+function start(endpoint: string, { flags, environment }: Place): Promise<TestProcess> {
+  const upstreams = [{ endpoint }];
+  const models = {
+    tokens: { upstreams },
+    requests: { upstreams },
+    money: { upstreams, pricing: { prompt: 0.001, completion: 0.001 } },
+  };
+  return startProcess({ configuration: { models, roles }, flags, environment });
+}
+
+async function placeOf(engine: 'SQLite' | 'PostgreSQL', folder: string, database: TestDatabase): Promise<Place> {
+  const environment = { PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: 'a secret of this test, of 32 characters' };
+  return { flags: ['--data', folder], environment: engine === 'SQLite' ? {} : environment };
+}
+
+const statusOf = async (node: TestProcess, model: string): Promise<number> =>
+  (await node.chat(model, { messages: hello })).status;
+
+async function usedOf(node: TestProcess, model: string): Promise<Record<string, number>> {
+  const { json } = await node.ask({ method: 'GET', path: `/v1/deployments/${model}/limits`, headers: withKey() });
+  const stats = Object.entries(json as Record<string, { used: number; total: number | null }>);
+  return Object.fromEntries(stats.filter(([, { total }]) => total !== null).map(([name, { used }]) => [name, used]));
+}
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('limits of a node without Redis, with %s', (engine) => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'hold after %s and another start',
+    async (signal) => {
+      await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi', { usage })));
+      await using folder = await openFolder();
+      await using database = await freshDatabase();
+      const place = await placeOf(engine, folder.path, database);
+      await using first = await start(upstream.endpoint, place);
+      expect(await statusOf(first, 'tokens')).toBe(200);
+      expect([await statusOf(first, 'requests'), await statusOf(first, 'requests')]).toEqual([200, 200]);
+      expect(await statusOf(first, 'money')).toBe(200);
+      await vi.waitUntil(async () => (await usedOf(first, 'money')).monthCostStats === 1.05);
+      if (signal === 'SIGKILL') await new Promise((resolve) => setTimeout(resolve, saveMs));
+      first.kill(signal);
+      await first.ended;
+      await using second = await start(upstream.endpoint, place);
+      expect(await usedOf(second, 'tokens')).toEqual({ monthTokenStats: 1050, monthCostStats: 1.05 });
+      expect(await usedOf(second, 'requests')).toEqual({ dayRequestStats: 2, monthCostStats: 1.05 });
+      const statuses = ['tokens', 'requests', 'money'].map((model) => statusOf(second, model));
+      expect(await Promise.all(statuses)).toEqual([429, 429, 429]);
+    },
+    30_000,
+  );
+
+  it('hold after three starts, each counted once', async () => {
+    await using upstream = await startScriptedUpstream(
+      jsonReply(plainCompletion('hi', { usage: { prompt_tokens: 300, completion_tokens: 0, total_tokens: 300 } })),
+    );
+    await using folder = await openFolder();
+    await using database = await freshDatabase();
+    const place = await placeOf(engine, folder.path, database);
+    for (const used of [0, 300, 600]) {
+      await using node = await start(upstream.endpoint, place);
+      expect((await usedOf(node, 'tokens')).monthTokenStats).toBe(used);
+      expect(await statusOf(node, 'tokens')).toBe(200);
+      await vi.waitUntil(async () => (await usedOf(node, 'tokens')).monthTokenStats === used + 300);
+      node.kill('SIGTERM');
+      await node.ended;
+    }
+  }, 30_000);
+});
