@@ -4,7 +4,7 @@ import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
-import { protocolFor, protocols } from './protocols.ts';
+import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. */
 export function* doubts(configuration: Configuration, others: readonly string[] = []): Iterable<Fault> {
@@ -33,6 +33,7 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   yield* pricesPerMillion(configuration);
   yield* negativeLimits(configuration);
   yield* quickAppsOfThemselves(configuration);
+  yield* repliesOfDefaultLength(configuration);
 }
 
 /** Limits below 0, which others use for "unlimited". 0 is the documented way to give no access. */
@@ -96,6 +97,28 @@ function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
         isNotice: true,
       };
     }
+  }
+}
+
+/** Models of the Messages dialect, which requires a bound for the reply, if the configuration has none. */
+function* repliesOfDefaultLength({ models }: Configuration): Iterable<Fault> {
+  for (const [id, model] of Object.entries(models)) {
+    const { type, defaults, limits = {}, upstreams } = model;
+    const isBounded = [limits.maxCompletionTokens, defaults.max_tokens, defaults.max_completion_tokens].some(
+      (bound) => bound != null,
+    );
+    if (type !== 'chat' || isBounded) continue;
+    const needsBound = upstreams.some((upstream) => {
+      const { speaksMessages } = protocols[protocolFor(upstream, model)];
+      return speaksMessages({ model: upstream.model ?? id, endpoint: URL.parse(upstream.endpoint ?? '') ?? undefined });
+    });
+    if (!needsBound) continue;
+    yield {
+      path: ['models', id, 'limits', 'maxCompletionTokens'],
+      message: `is missing, so a reply ends after ${defaultMessagesTokens} tokens if the request has no max_tokens`,
+      hint: 'write how many tokens the model can reply with',
+      isNotice: true,
+    };
   }
 }
 
