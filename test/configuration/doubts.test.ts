@@ -48,6 +48,19 @@ describe('a configuration that is allowed, but hardly meant', () => {
     expect(warningsOf('gemini-2.5-pro')).toEqual([]);
   });
 
+  it('has a quick app with a document that has no text', () => {
+    const app = (document_relative_url: unknown) => ({
+      applicationTypeSchemaId: quickApps,
+      applicationProperties: { model: 'm', temperature: 0, instructions: 'Help.', document_relative_url },
+    });
+    const applications = { one: app('files/b/photo.png'), list: app(['files/b/a.pdf', 'files/b/old.doc']) };
+    const problem = 'names a file of a type that cannot be searched; use PDF, docx, xlsx, pptx, or text';
+    expect(doubtsOf({ models: { m: demo }, keys: someKey, applications })).toEqual([
+      `applications.one.applicationProperties.document_relative_url: ${problem}`,
+      `applications.list.applicationProperties.document_relative_url[1]: ${problem}`,
+    ]);
+  });
+
   it('lets users make keys of whom none can sign in', () => {
     const value = { models: { m: demo }, keys: someKey, roles: { staff: { selfService: { keys: 1, maxDays: 1 } } } };
     expect(doubtsOf(value)).toEqual([

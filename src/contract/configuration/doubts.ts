@@ -1,5 +1,6 @@
 import { toAccents } from '../page/accent.ts';
 import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
+import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-document.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
@@ -34,6 +35,7 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   yield* negativeLimits(configuration);
   yield* quickAppsOfThemselves(configuration);
   yield* repliesOfDefaultLength(configuration);
+  yield* unreadableDocuments(configuration);
 }
 
 /** Limits below 0, which others use for "unlimited". 0 is the documented way to give no access. */
@@ -96,6 +98,17 @@ function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
         hint: `write ${perToken} for ${price} USD per million tokens`,
         isNotice: true,
       };
+    }
+  }
+}
+
+function* unreadableDocuments({ applications }: Configuration): Iterable<Fault> {
+  for (const [id, { applicationProperties }] of Object.entries(applications)) {
+    const written = applicationProperties?.document_relative_url;
+    const path = ['applications', id, 'applicationProperties', 'document_relative_url'];
+    for (const [index, name] of [written].flat().entries()) {
+      if (typeof name === 'string' && looksUnreadable(name))
+        yield { path: Array.isArray(written) ? [...path, index] : path, ...unreadableDocument };
     }
   }
 }
