@@ -10,6 +10,7 @@ describe('looksUnreadable', () => {
     ['all.zip', undefined, true],
     ['new.docx', undefined, false],
     ['notes', undefined, false],
+    ['folder/key', undefined, false],
     ['drawing.svg', 'image/svg+xml', false],
     ['program.ts', 'video/mp2t', false],
     ['report.pdf', 'application/pdf', false],

@@ -1,14 +1,11 @@
 /** Extensions of formats whose text Parley cannot extract. */
-const unreadableExtensions = new RegExp(
-  `\\.(?:${[
-    'png|jpe?g|gif|webp|bmp|tiff?|heic|avif|ico|psd',
-    'mp3|wav|m4a|ogg|flac|aac|mp4|mov|avi|mkv|webm',
-    'zip|gz|tgz|bz2|xz|tar|7z|rar|iso|dmg',
-    'doc|xls|ppt|odt|ods|odp|pages|numbers|key|epub|mobi',
-    'exe|dll|so|bin|class|jar|wasm|woff2?|ttf|otf|sqlite|parquet',
-  ].join('|')})$`,
-  'i',
-);
+const unreadableExtensions: ReadonlySet<string> = new Set([
+  ...['png', 'jpg', 'jpeg', 'gif', 'webp', 'bmp', 'tif', 'tiff', 'heic', 'avif', 'ico', 'psd'],
+  ...['mp3', 'wav', 'm4a', 'ogg', 'flac', 'aac', 'mp4', 'mov', 'avi', 'mkv', 'webm'],
+  ...['zip', 'gz', 'tgz', 'bz2', 'xz', 'tar', '7z', 'rar', 'iso', 'dmg'],
+  ...['doc', 'xls', 'ppt', 'odt', 'ods', 'odp', 'pages', 'numbers', 'key', 'epub', 'mobi'],
+  ...['exe', 'dll', 'so', 'bin', 'class', 'jar', 'wasm', 'woff', 'woff2', 'ttf', 'otf', 'sqlite', 'parquet'],
+]);
 const unreadableTypes = /^(?:image\/(?!svg)|audio\/|video\/(?!mp2t)|font\/)/i;
 
 /**
@@ -16,7 +13,8 @@ const unreadableTypes = /^(?:image\/(?!svg)|audio\/|video\/(?!mp2t)|font\/)/i;
  * tried anyway, because the first bytes decide.
  */
 export function looksUnreadable(name: string, contentType = ''): boolean {
-  return unreadableExtensions.test(name) || unreadableTypes.test(contentType);
+  const extension = (/\.([^./]+)$/.exec(name)?.[1] ?? '').toLowerCase();
+  return unreadableExtensions.has(extension) || unreadableTypes.test(contentType);
 }
 
 /** The rest of a sentence that begins with the path of the document. */

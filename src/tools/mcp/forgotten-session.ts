@@ -6,6 +6,7 @@ const statusesOfForgotten: ReadonlySet<number | undefined> = new Set([400, 404, 
 const maxReasonChars = 2000;
 const unknown =
   'not found|unknown|invalid|no valid|no such|no transport|could not find|not exist|not recognized|expired|terminated|closed|no longer|not active|not (?:yet )?initialized';
+// Pattern bound: a text of at most 2000 characters, and gaps of at most 200.
 const forgottenSession = new RegExp(
   `session.{0,200}?(?:${unknown})|(?:${unknown}).{0,40}?session|server (?:is )?not (?:yet )?initialized`,
   'is',

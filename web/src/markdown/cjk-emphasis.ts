@@ -16,6 +16,7 @@ const cjk = [
   '\\u{1f200}\\u{1f202}\\u{1f210}-\\u{1f219}\\u{1f21b}-\\u{1f22e}\\u{1f230}\\u{1f231}\\u{1f237}\\u{1f23b}',
   '\\u{1f240}-\\u{1f248}\\u{1f260}-\\u{1f265}\\u{20000}-\\u{3fffd}\\u{e0100}-\\u{e01ef}',
 ].join('');
+// Pattern bound: one character.
 const cjkCharacter = new RegExp(`^[${cjk}]`, 'u');
 
 /** Punctuation that is not CJK. A tilde may stand within emphasis. */
@@ -38,12 +39,14 @@ function buildCloser({ skipped, mark, run, other }: Readonly<Record<'skipped' | 
     `(?!${mark})${punctuationOrCjk}(${run})(?!${mark})(?=${punctuationOrCjk})`,
     `${wordOrCjk}(${run})(?=${wordOrCjk})`,
   ];
+  // Pattern bound: each match takes one run of marks and what is before it, as the pattern of marked that it replaces.
   return new RegExp(parts.join('|'), 'gu');
 }
 
 const inlineRules = {
   ...Lexer.rules.inline.gfm,
   // Groups 1 and 3 mean that punctuation follows. A run of `_` keeps the rules of CommonMark, which the amendment does not change.
+  // Pattern bound: linear, one run of marks at the start.
   emStrongLDelim: new RegExp(`^(?:\\*+(?:((?!\\*)${punctuation})|([^\\s*]))?)|^_+(?:((?![_~])[\\p{P}\\p{S}])|([^\\s_]))?`, 'u'),
   emStrongRDelimAst: buildCloser({
     skipped: '^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)|[^*]+(?=[^*])',
@@ -51,6 +54,7 @@ const inlineRules = {
     run: '\\*+',
     other: '|~',
   }),
+  // Pattern bound: four characters.
   delLDelim: new RegExp(`^~~?(?:(${punctuation})|[^\\s~])`, 'u'),
   delRDelim: buildCloser({ skipped: '^[^~]+(?=[^~])', mark: '~', run: '~~?', other: '' }),
 };
