@@ -47,7 +47,7 @@ export type Line = ReturnType<typeof composeLine>;
 /** Builds what stands behind the surfaces: finding, consent, limits, upstreams and tools. */
 export function composeLine(deps: CompleteServiceDeps) {
   const { snapshot, clock, caches, telemetry, loadBalancer, noteFault, noteGraph } = deps;
-  const { noteRemovedReferences = () => undefined } = deps;
+  const { noteRemovedReferences = () => undefined, noteUnusablePart = () => undefined } = deps;
   const { perRequestKeys, limits, seal } = deps.stores;
   const catalog = new Catalog(deps.stores.applications);
   const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
@@ -56,10 +56,11 @@ export function composeLine(deps: CompleteServiceDeps) {
   const documents = new DocumentTools({
     ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, noteFault },
     noteMissing: deps.noteMissing,
+    noteUnusablePart,
     serviceEmbed: { calls: () => calls, telemetry, clock, newId: createLetterIds() },
   });
   const openApi = new OpenApiReader();
-  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, noteFault });
+  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, noteFault, noteUnusablePart });
   const guarded: HttpClient = {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,

@@ -252,7 +252,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
     documents.prepare(async () => [await catalog.findStored(id)].filter((saved) => saved !== undefined));
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
   const files = parts.files?.index;
-  applicationRoutes(app, { snapshot, identify, store, catalog, files, clock, newId: randomUUID, noteAudit: noteSaved });
+  applicationRoutes(app, { snapshot, identify, store, catalog, files, survey, clock, newId: randomUUID, noteAudit: noteSaved });
   if (contents !== undefined) {
     const resources = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
     fileRoutes(app, { files: contents, identify });

@@ -7,6 +7,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { DocumentsSettings } from '#domain/quick-app/quick-app.ts';
+import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { PassageIndex } from '#domain/tools/passage-index.ts';
@@ -18,7 +19,7 @@ import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
 import { readProgress } from '#tools/retrieval/read-progress.ts';
 import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
-import { openShelf } from '#tools/retrieval/shelf.ts';
+import { openShelf, type Shelf } from '#tools/retrieval/shelf.ts';
 import type { TextEmbedder } from '#tools/retrieval/text-embedder.ts';
 
 import { documentMemoryMb, memoryOfProcess, vectorBytes } from './memory-shares.ts';
@@ -42,6 +43,8 @@ export interface DocumentToolsDeps {
   readonly noteFault: (message: string, thrown: unknown) => void;
   /** Called with what an application names that is not stored, whenever that was looked up; often nothing. */
   readonly noteMissing?: ((application: string, references: readonly string[]) => void) | undefined;
+  /** Called with what became of each document that an application of the configuration names. */
+  readonly noteUnusablePart: NoteUnusablePart;
 }
 
 /** How often files are looked for that an application of the configuration names and that are not stored yet. */
@@ -112,7 +115,9 @@ export class DocumentTools {
     const { configuration } = this.#parts.snapshot();
     this.#noteMissing(deployment.id, shelf.missing);
     if (shelf.missing.length > 0 && deployment.ownership === null) this.#lookAgain();
-    return readProgress(shelf, { ...this.#shelves, embedder: this.#embedder(configuration) });
+    const embedder = this.#embedder(configuration);
+    if (deployment.ownership === null) this.#noteUnreadable(deployment.id, shelf, embedder);
+    return readProgress(shelf, { ...this.#shelves, embedder });
   }
 
   async close(): Promise<void> {
@@ -125,6 +130,16 @@ export class DocumentTools {
     for (const deployment of await find()) {
       if (this.#isClosed) return;
       await this.progress(deployment);
+    }
+  }
+
+  /** Waits for the readings in the background. One that the stores interrupted says nothing about the document. */
+  #noteUnreadable(application: string, { files }: Shelf, embedder: TextEmbedder): void {
+    for (const { reference, file } of files) {
+      const reading = this.#shelves?.indexer.want(file, embedder, 'ahead');
+      reading?.done
+        .then(({ failure }) => this.#parts.noteUnusablePart({ kind: 'document', application, reference, failure }))
+        .catch(() => undefined);
     }
   }
 

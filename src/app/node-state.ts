@@ -10,6 +10,7 @@ import type { ConfigurationReport } from '#surfaces/admin/node-report.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 import { MissingDocuments } from './missing-documents.ts';
 import type { SharedStore } from './stores.ts';
+import { UnusableParts } from './unusable-parts.ts';
 
 export interface NodeStateDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -55,10 +56,12 @@ export class NodeState {
   readonly #parts: NodeStateDeps;
   #stores = noStores;
   readonly documents: MissingDocuments;
+  readonly unusable: UnusableParts;
 
   constructor(parts: NodeStateDeps) {
     this.#parts = parts;
     this.documents = new MissingDocuments(parts.snapshot);
+    this.unusable = new UnusableParts(parts.snapshot);
   }
 
   started(isStopping: () => boolean): void {
@@ -125,6 +128,7 @@ export class NodeState {
       .map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
     ...this.#danglingOfConfiguration().map((each) => ({ code: 'dependency_missing', message: formatDangling(each) })),
     ...this.documents.reasons,
+    ...this.unusable.reasons,
     ...[...this.upstreams()]
       .filter(({ off }) => off)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),

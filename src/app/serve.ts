@@ -125,6 +125,10 @@ function composeNode(
       const missing = state.documents.note(application, references);
       if (missing !== undefined) log.warn(missing);
     },
+    noteUnusablePart(part) {
+      const line = state.unusable.note(part);
+      if (line !== undefined) log.warn(line);
+    },
     ...(settings.tls && { tls: readTls(settings.tls) }),
     prepare(app) {
       refuseWhileDraining(app, () => service.inFlightCalls.isClosed);

@@ -9,6 +9,7 @@ import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#domain/files/stored-resources.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
+import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -68,6 +69,8 @@ export interface ServiceDeps {
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** Called with the documents that an application names and that are not stored, whenever they were looked up. */
   readonly noteMissing?: (application: string, references: readonly string[]) => void;
+  /** Called with what a quick app names and cannot use, and again once it can. */
+  readonly noteUnusablePart?: NoteUnusablePart;
   /** Called with the number of file references that were removed from a reply, since the deployment may not read the files. */
   readonly noteRemovedReferences?: NoteRemovedReferences;
   /** What those with the role `admin` are shown. Absent: its paths are not served. */

@@ -6,6 +6,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { NetGuard } from '#base/net-guard.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import { AddonTools } from '#runtime/addons.ts';
 import type { ToolSources } from '#runtime/quick-app/load-tools.ts';
 import { tryTool } from '#runtime/try-tool.ts';
@@ -37,6 +38,7 @@ interface LastingSources {
   readonly caches: Caches;
   readonly openApi: OpenApiReader;
   readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly noteUnusablePart: NoteUnusablePart;
 }
 
 /** Gives the tools of the configuration in force, made once for each. */
@@ -71,7 +73,13 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
     http,
     tokens,
     limits,
-    mcp: (settings, context) => lasting.mcp.load(settings, network, context),
+    async mcp(settings, context) {
+      const loaded = await lasting.mcp.load(settings, network, context);
+      const { application, owner } = context;
+      if (owner === null && settings.allowedTools !== undefined)
+        lasting.noteUnusablePart({ kind: 'tools', application, toolset: settings.name, names: loaded.unknownNames });
+      return loaded;
+    },
     documents: (settings, context) => lasting.documents.load(settings, configuration, context),
   };
   const onFault = (tool: string, thrown: unknown): void => lasting.noteFault(`the tool ${tool} failed`, thrown);

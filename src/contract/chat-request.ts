@@ -42,7 +42,13 @@ const options = {
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),
   n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128, default: 1, description: 'How many choices to generate.' })),
   stop: Type.Optional(Type.Union([Type.String(), Type.Null(), Type.Array(Type.String(), { minItems: 1, maxItems: 4 })])),
-  max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Absent: no bound but the model’s own.' })),
+  max_tokens: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'Absent: the model decides. A model of the Anthropic protocol gets `limits.maxCompletionTokens` of its configuration, else 4096.',
+    }),
+  ),
   presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
   frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
   logit_bias: Type.Optional(

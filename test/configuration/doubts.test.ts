@@ -29,6 +29,38 @@ describe('a configuration that is allowed, but hardly meant', () => {
     expect(doubtsOf(value)).toEqual(['models.m.upstreams: have a weight of 0 each; none of them is ever asked']);
   });
 
+  it('has a model of the Anthropic protocol without limits.maxCompletionTokens', () => {
+    const upstreams = [{ protocol: 'anthropic', endpoint: 'https://api.example/v1', key: 'k' }];
+    const warningsOf = (fields: object) => doubtsOf({ models: { m: { upstreams, ...fields } }, keys: someKey });
+    expect(warningsOf({})).toEqual([
+      'models.m.limits.maxCompletionTokens: is missing, so a reply ends after 4096 tokens if the request has no max_tokens; write how many tokens the model can reply with',
+    ]);
+    expect(warningsOf({ limits: { maxCompletionTokens: 64_000 } })).toEqual([]);
+    expect(warningsOf({ defaults: { max_tokens: 8000 } })).toEqual([]);
+    expect(warningsOf({ defaults: { max_completion_tokens: 8000 } })).toEqual([]);
+  });
+
+  it('has a Claude of Vertex AI without limits.maxCompletionTokens', () => {
+    const upstream = { protocol: 'vertex', endpoint: 'https://host/v1/projects/p/locations/l/publishers' };
+    const warningsOf = (model: string) =>
+      doubtsOf({ models: { m: { upstreams: [{ ...upstream, model }] } }, keys: someKey }).filter((each) => each.includes('4096'));
+    expect(warningsOf('claude-opus-4')).toHaveLength(1);
+    expect(warningsOf('gemini-2.5-pro')).toEqual([]);
+  });
+
+  it('has a quick app with a document that has no text', () => {
+    const app = (document_relative_url: unknown) => ({
+      applicationTypeSchemaId: quickApps,
+      applicationProperties: { model: 'm', temperature: 0, instructions: 'Help.', document_relative_url },
+    });
+    const applications = { one: app('files/b/photo.png'), list: app(['files/b/a.pdf', 'files/b/old.doc']) };
+    const problem = 'names a file of a type that cannot be searched; use PDF, docx, xlsx, pptx, or text';
+    expect(doubtsOf({ models: { m: demo }, keys: someKey, applications })).toEqual([
+      `applications.one.applicationProperties.document_relative_url: ${problem}`,
+      `applications.list.applicationProperties.document_relative_url[1]: ${problem}`,
+    ]);
+  });
+
   it('lets users make keys of whom none can sign in', () => {
     const value = { models: { m: demo }, keys: someKey, roles: { staff: { selfService: { keys: 1, maxDays: 1 } } } };
     expect(doubtsOf(value)).toEqual([

@@ -18,6 +18,29 @@ async function start(tools: ServedTool[] = [echo], options: ServerOptions = {}) 
   return { server, run, ...app };
 }
 
+function toError(id: unknown, code: number, message: string): object {
+  return { jsonrpc: '2.0', id, error: { code, message } };
+}
+
+function json(value: object, status = 200): Response {
+  const text = JSON.stringify(value);
+  return new Response(text, { status, headers: { 'content-type': 'application/json', 'content-length': `${text.length}` } });
+}
+
+function event(value: object): Response {
+  const text = `event: message\ndata: ${JSON.stringify(value)}\n\n`;
+  return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+/** Answers requests of forgotten sessions in place of the server. */
+function reportForgotten(forgotten: ReadonlySet<string>, report: (id: unknown) => Response): ReturnType<typeof instead> {
+  return async (request) => {
+    if (request.method !== 'POST' || !forgotten.has(request.headers.get('mcp-session-id') ?? '')) return undefined;
+    const { id } = (await request.clone().json()) as { id?: unknown };
+    return report(id);
+  };
+}
+
 describe('a session', () => {
   it('is opened for the first call of a user and used for those after it', async () => {
     const { server, run, model } = await start();
@@ -54,6 +77,54 @@ describe('a session', () => {
     expect(toolTexts(model, 3)).toEqual(['echo hi']);
     expect(server.asked('initialize')).toHaveLength(2);
     expect(server.asked('tools/call')).toHaveLength(3);
+  });
+
+  it.each<[string, (id: unknown) => Response]>([
+    ['HTTP 400', () => json(toError(null, -32000, 'Bad Request: No valid session ID provided'), 400)],
+    ['HTTP 401 with a text', () => new Response('Unauthorized: Session not found', { status: 401 })],
+    ['HTTP 403 with a text', () => new Response('Unknown session', { status: 403 })],
+    ['HTTP 409', () => json(toError(null, -32000, 'Mcp-Session-Id is unknown'), 409)],
+    ['HTTP 410', () => new Response('', { status: 410 })],
+    ['HTTP 500 with a text', () => new Response('Session 7 has expired', { status: 500 })],
+    ['HTTP 200 and an error', (id) => json(toError(id, -32001, 'Session not found'))],
+    ['HTTP 200 and an error whose ID is null', () => json(toError(null, -32600, 'Invalid session ID'))],
+    ['HTTP 200 and an error without an ID', () => json(toError(undefined, -32600, 'Session terminated'))],
+    ['an error in a stream', (id) => event(toError(id, -32000, 'No transport found for sessionId 7'))],
+    ['an error of a server that was restarted', (id) => json(toError(id, -32002, 'Server not initialized'))],
+  ])('is opened again if the server reports with %s that it forgot it', async (_what, report) => {
+    const forgotten = new Set<string>();
+    const { server, run, model } = await start([echo], { before: reportForgotten(forgotten, report) });
+    await run();
+    for (const id of server.sessions.open.keys()) forgotten.add(id);
+    await run();
+    expect(toolTexts(model, 3)).toEqual(['echo hi']);
+    expect(server.asked('initialize')).toHaveLength(2);
+    expect(server.asked('tools/call')).toHaveLength(3);
+  });
+
+  it.each<[string, (id: unknown) => Response, string]>([
+    [
+      'an error of the tool',
+      (id) => json(toError(id, -32602, 'The argument session is invalid')),
+      'The argument session is invalid',
+    ],
+    [
+      'an error that does not name a session',
+      (id) => json(toError(id, -32000, 'The order was not found')),
+      'The order was not found',
+    ],
+    [
+      'a challenge for credentials',
+      () =>
+        new Response('The session has expired', { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }),
+      'asks for credentials, and none are configured (HTTP 401)',
+    ],
+    ['HTTP 502 without a reason', () => new Response('Bad gateway', { status: 502 }), 'answered HTTP 502'],
+  ])('is not opened again after %s', async (_what, answer, told) => {
+    const { server, run, model } = await start([echo], { before: instead('tools/call', answer) });
+    await run();
+    expect(toolTexts(model)[0]).toContain(told);
+    expect(server.asked('tools/call')).toHaveLength(1);
   });
 
   it('is not opened a third time where the server forgets every one', async () => {

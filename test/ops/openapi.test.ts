@@ -194,6 +194,15 @@ describe('the OpenAPI document', () => {
     for (const { content } of others) expect(content).toEqual(refersTo('Error'));
   });
 
+  test('requires the fields of a stage that a complete reply has, and the index alone in a chunk', () => {
+    const { Stage, StageDelta, Completion, Chunk } = whole.components.schemas as Record<string, { required: string[] }>;
+    expect(Stage?.required).toEqual(['index', 'name', 'status']);
+    expect(StageDelta?.required).toEqual(['index']);
+    expect(JSON.stringify(Completion)).toContain('#/components/schemas/Stage"');
+    expect(JSON.stringify(Completion)).not.toContain('#/components/schemas/StageDelta"');
+    expect(JSON.stringify(Chunk)).toContain('#/components/schemas/StageDelta"');
+  });
+
   test('gives errors of HEAD no content', () => {
     expect(whole.paths['/v1/files/{bucket}/{path}']?.head?.responses['404']).not.toHaveProperty('content');
   });

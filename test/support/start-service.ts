@@ -19,6 +19,7 @@ import type { ConsentStore } from '#domain/consent/consent-store.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
+import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -62,6 +63,7 @@ export interface ServiceOptions {
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
   readonly noteMissing?: (application: string, references: readonly string[]) => void;
+  readonly noteUnusablePart?: NoteUnusablePart;
   readonly noteAudit?: NoteAudit;
   readonly noteFault?: (message: string, thrown: unknown) => void;
 }

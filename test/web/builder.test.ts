@@ -120,6 +120,17 @@ it('An application with nothing but what is needed is made, tried, changed and d
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
+it('shows what a save warns about at its field', async () => {
+  const { page } = await openBuilder();
+  await saveThrough(service, pathOf('warned'), quickApp({ applications_as_tools: ['lost'] }, { displayName: 'Warned' }));
+  await page.reload();
+  await page.getByRole('link', { name: 'Warned', exact: true }).click();
+  await page.getByLabel(/^Instructions/).fill('You help visitors of Bergen.');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Everything is saved').waitFor();
+  await page.getByText('names a deployment that does not exist, or is not open to you').waitFor();
+});
+
 it('What the service refuses is shown at its field, in the form and beside the JSON', async () => {
   const { page } = await openBuilder();
   await begin(page, 'Faulty');

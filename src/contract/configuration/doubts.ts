@@ -1,10 +1,11 @@
 import { toAccents } from '../page/accent.ts';
 import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
+import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-document.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
-import { protocolFor, protocols } from './protocols.ts';
+import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. */
 export function* doubts(configuration: Configuration, others: readonly string[] = []): Iterable<Fault> {
@@ -33,6 +34,8 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   yield* pricesPerMillion(configuration);
   yield* negativeLimits(configuration);
   yield* quickAppsOfThemselves(configuration);
+  yield* repliesOfDefaultLength(configuration);
+  yield* unreadableDocuments(configuration);
 }
 
 /** Limits below 0, which others use for "unlimited". 0 is the documented way to give no access. */
@@ -97,6 +100,39 @@ function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
         isNotice: true,
       };
     }
+  }
+}
+
+function* unreadableDocuments({ applications }: Configuration): Iterable<Fault> {
+  for (const [id, { applicationProperties }] of Object.entries(applications)) {
+    const written = applicationProperties?.document_relative_url;
+    const path = ['applications', id, 'applicationProperties', 'document_relative_url'];
+    for (const [index, name] of [written].flat().entries()) {
+      if (typeof name === 'string' && looksUnreadable(name))
+        yield { path: Array.isArray(written) ? [...path, index] : path, ...unreadableDocument };
+    }
+  }
+}
+
+/** Models of the Messages dialect, which requires a bound for the reply, if the configuration has none. */
+function* repliesOfDefaultLength({ models }: Configuration): Iterable<Fault> {
+  for (const [id, model] of Object.entries(models)) {
+    const { type, defaults, limits = {}, upstreams } = model;
+    const isBounded = [limits.maxCompletionTokens, defaults.max_tokens, defaults.max_completion_tokens].some(
+      (bound) => bound != null,
+    );
+    if (type !== 'chat' || isBounded) continue;
+    const needsBound = upstreams.some((upstream) => {
+      const { speaksMessages } = protocols[protocolFor(upstream, model)];
+      return speaksMessages({ model: upstream.model ?? id, endpoint: URL.parse(upstream.endpoint ?? '') ?? undefined });
+    });
+    if (!needsBound) continue;
+    yield {
+      path: ['models', id, 'limits', 'maxCompletionTokens'],
+      message: `is missing, so a reply ends after ${defaultMessagesTokens} tokens if the request has no max_tokens`,
+      hint: 'write how many tokens the model can reply with',
+      isNotice: true,
+    };
   }
 }
 

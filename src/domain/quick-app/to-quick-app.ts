@@ -51,7 +51,8 @@ function toWebToolset(written: RestToolset | ObsoleteWebToolset): RestToolsetSet
   return { kind: 'rest', name, authorization: authorization ?? null, tools: tools.map(toRestToolDefinition) };
 }
 
-function toMcpToolset({
+/** One entry of `mcp_toolset` as settings. */
+export function toMcpToolset({
   name,
   mcp_server_info,
   allowed_tools,

@@ -4,6 +4,8 @@ import type { ApplicationStore } from '#domain/deployments/application-store.ts'
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 
 /** What the routes of applications work with. */
@@ -14,6 +16,8 @@ export interface ApplicationDeps {
   readonly catalog: Catalog;
   /** Where documents of applications are; undefined: no files are stored here. */
   readonly files: Pick<FileIndex, 'findAll'> | undefined;
+  /** What an MCP server offers now. Rejects with ToolFault, or with the signal's reason. */
+  readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
   readonly clock: Clock;
   /** Makes ETags. */
   readonly newId: () => string;

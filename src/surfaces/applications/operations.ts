@@ -30,7 +30,27 @@ const savedFields = {
 };
 const savedSchema = { type: 'object', required: ['id', 'etag', 'createdAt', 'updatedAt'], properties: savedFields };
 
+const warning: NamedSchema = {
+  name: 'SaveWarning',
+  schema: {
+    type: 'object',
+    required: ['path', 'message'],
+    properties: { path: { ...text, description: 'The field, as `param` of an error.' }, message: text },
+  },
+};
+
+const warnings: Schema = {
+  type: 'array',
+  description:
+    'Only in the answer to a save, and only if there are any: names of deployments and tools that do not exist, and documents without text that can be searched.',
+  items: warning,
+};
+
 const saved: NamedSchema = { name: 'SavedApplication', schema: savedSchema };
+const savedNow: NamedSchema = {
+  name: 'SavedApplicationWithWarnings',
+  schema: { ...savedSchema, properties: { ...savedFields, warnings } },
+};
 const list: NamedSchema = { name: 'ApplicationList', schema: listOf(saved) };
 
 const versionNumber = { type: 'integer', minimum: 1, description: 'Counted from 1; the highest is the one in force.' };
@@ -117,8 +137,8 @@ export const applicationOperations: readonly ApiOperation[] = [
     parameters: [...place, ...conditions],
     body: json(application, { quickApp: { summary: 'A quick app', value: guide } }),
     answers: [
-      { status: 200, description: 'The application is changed.', content: json(saved) },
-      { status: 201, description: 'The application is made.', content: json(saved) },
+      { status: 200, description: 'The application is changed.', content: json(savedNow) },
+      { status: 201, description: 'The application is made.', content: json(savedNow) },
     ],
     errors: [...errors, ...bodyErrors, 'precondition_failed'],
   },

@@ -31,7 +31,7 @@ export interface Saving {
 /** Each has a row beside the application. */
 const mostRoles = 100;
 const longestReference = 200;
-const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at']);
+const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'warnings']);
 
 /** The entry in a body, which may also be what a GET answered. Throws invalid_request, which names the faults. */
 export async function readApplication(body: unknown, saving: Saving): Promise<ApplicationEntry> {

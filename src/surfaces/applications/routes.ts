@@ -5,9 +5,11 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { requireRoom } from '#domain/deployments/application-resources.ts';
 import { preconditionFailed } from '#domain/files/write-condition.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
+import { leavingSignal } from '../http/leaving-signal.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import type { ApplicationDeps } from './application-deps.ts';
+import { findWarnings } from './find-warnings.ts';
 import { notFound, placeIn } from './place-in.ts';
 import { readApplication } from './read-application.ts';
 import { toSharedView, toShown } from './to-shown.ts';
@@ -64,7 +66,9 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   if (before === undefined) requireRoom(await store.list(caller.subject));
   const stored = await writeApplication(deps, { caller, place, entry, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
-  return toShown(stored);
+  const signal = leavingSignal(reply.raw);
+  const warnings = await findWarnings(entry, { caller, snapshot, catalog, files, survey: deps.survey, signal });
+  return { ...toShown(stored), ...(warnings.length > 0 && { warnings }) };
 }
 
 async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -1,5 +1,5 @@
 import { anyObject, type NamedSchema } from '../http/operation.ts';
-import { customContent, statistics, tokenCounts } from '../http/operation-replies.ts';
+import { customContent, customContentDelta, statistics, tokenCounts } from '../http/operation-replies.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -44,6 +44,14 @@ const finishReason = {
   description: '`stop`, `length`, `function_call`, `tool_calls` or `content_filter`; an upstream may have others.',
 };
 
+const delta = {
+  ...message,
+  properties: {
+    ...message.properties,
+    custom_content: { ...customContentDelta, description: 'Additions to what the reply has beside its text.' },
+  },
+};
+
 /**
  * Generated clients type an answer as a whole reply or a chunk, and read only what both may have: a chunk is described with a
  * `message` that is never there.
@@ -54,7 +62,12 @@ function toReply(object: string, part: 'message' | 'delta'): object {
   const choice = {
     type: 'object',
     required: ['index', part, 'finish_reason'],
-    properties: { index: count, ...(part === 'delta' && { message: noMessage }), [part]: message, finish_reason: finishReason },
+    properties: {
+      index: count,
+      ...(part === 'delta' && { message: noMessage }),
+      [part]: part === 'delta' ? delta : message,
+      finish_reason: finishReason,
+    },
   };
   return {
     type: 'object',

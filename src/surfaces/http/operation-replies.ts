@@ -1,4 +1,4 @@
-import type { NamedSchema } from './operation.ts';
+import type { NamedSchema, Schema } from './operation.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -23,19 +23,31 @@ const attachment: NamedSchema = {
   },
 };
 
+const stageFields = {
+  index,
+  name: text,
+  content: text,
+  attachments: list(attachment),
+  status: { enum: ['completed', 'failed', null], description: 'null while the stage is open.' },
+};
+
 const stage: NamedSchema = {
   name: 'Stage',
   schema: {
     type: 'object',
     description: 'A piece of intermediate work.',
+    required: ['index', 'name', 'status'],
+    properties: stageFields,
+  },
+};
+
+const stageDelta: NamedSchema = {
+  name: 'StageDelta',
+  schema: {
+    type: 'object',
+    description: 'What a chunk adds to the stage of this index. The first one has its name.',
     required: ['index'],
-    properties: {
-      index,
-      name: text,
-      content: text,
-      attachments: list(attachment),
-      status: { enum: ['completed', 'failed', null], description: 'null while the stage is open.' },
-    },
+    properties: stageFields,
   },
 };
 
@@ -49,16 +61,23 @@ const control: NamedSchema = {
   },
 };
 
-/** What a reply has beside its text, on every surface. */
-export const customContent = {
-  type: 'object',
-  properties: {
-    attachments: list(attachment),
-    stages: list(stage),
-    controls: list(control),
-    state: { type: 'object', description: 'To be sent back with the message.' },
-  },
-};
+/** Content of a complete reply in addition to its text, on every surface. */
+export const customContent = toCustomContent(stage);
+
+/** The same in a chunk. */
+export const customContentDelta = toCustomContent(stageDelta);
+
+function toCustomContent(stages: NamedSchema): Schema {
+  return {
+    type: 'object',
+    properties: {
+      attachments: list(attachment),
+      stages: list(stages),
+      controls: list(control),
+      state: { type: 'object', description: 'To be sent back with the message.' },
+    },
+  };
+}
 
 export const tokenCounts = { prompt_tokens: count, completion_tokens: count, total_tokens: count };
 

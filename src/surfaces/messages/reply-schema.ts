@@ -1,5 +1,5 @@
 import { anyObject, type NamedSchema, type Schema } from '../http/operation.ts';
-import { customContent, statistics } from '../http/operation-replies.ts';
+import { customContent, customContentDelta, statistics } from '../http/operation-replies.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -9,6 +9,7 @@ const parley: Schema = {
   description: 'What the dialect has no place for: stages, attachments, controls, state, and token counts of each deployment.',
   properties: { custom_content: customContent, statistics },
 };
+const parleyDelta: Schema = { ...parley, properties: { custom_content: customContentDelta, statistics } };
 
 const usage: Schema = {
   type: 'object',
@@ -130,7 +131,7 @@ export const messagesEvent: NamedSchema = {
         },
       },
       usage,
-      parley,
+      parley: parleyDelta,
       error: fault,
       request_id: text,
     },

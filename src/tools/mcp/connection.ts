@@ -7,9 +7,10 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { answeringAlways, WholeReplies } from './answering-always.ts';
 import { CallsUnderWay } from './calls-under-way.ts';
+import { isForgottenSession } from './forgotten-session.ts';
 import { readingLoosely } from './loose-replies.ts';
 import type { ServerDeadline } from './server-deadlines.ts';
-import { MuteServerFault, serverFault, statusOf, toServerFault } from './server-fault.ts';
+import { MuteServerFault, serverFault, toServerFault } from './server-fault.ts';
 import { ServerFetch } from './server-fetch.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
@@ -116,10 +117,9 @@ export class Connection {
     return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
   }
 
-  /** Whether the server refused the request because it does not know the session any more. Some answer 400 in place of 404. */
+  /** Returns whether the server refused the request because it does not know the session any more. */
   hasExpired(thrown: unknown): boolean {
-    const status = statusOf(thrown);
-    return this.#transport.sessionId !== undefined && (status === 404 || status === 400);
+    return !this.isStateless && isForgottenSession(thrown, { hasSessionId: this.#transport.sessionId !== undefined });
   }
 
   /** Ends the session at the server as well. */

@@ -1,5 +1,6 @@
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { repairSchema } from '#domain/tools/repair-schema.ts';
 
 type Transport = Parameters<Client['connect']>[0];
 type Listener = NonNullable<Transport['onmessage']>;
@@ -94,8 +95,14 @@ function toHints({ title, ...hints }: JsonObject): JsonObject {
 /** The schema if it is one of an object; null counts as absent. */
 function toObjectSchema(written: unknown): JsonObject | undefined {
   if (!isJsonObject(written)) return undefined;
-  const schema = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== null));
-  const { type = 'object', properties = {}, required = [] } = schema;
+  const schema = repairSchema(Object.fromEntries(Object.entries(written).filter(([, value]) => value !== null)));
+  const { properties = {}, required = [] } = schema;
+  const type = toRootType(schema.type);
   const areNames = Array.isArray(required) && required.every((name) => typeof name === 'string');
   return type === 'object' && isJsonObject(properties) && areNames ? { ...schema, type } : undefined;
+}
+
+/** Arguments of a tool are never null, so a type list that has `object` means an object. */
+function toRootType(type: unknown): unknown {
+  return type === undefined || (Array.isArray(type) && type.includes('object')) ? 'object' : type;
 }

@@ -88,7 +88,7 @@ export class McpCall<Result extends object> {
       if (call.question !== undefined) return toAsking(call.question, mask);
       call.ended.throwIfAborted();
       const refusal = refusalOf(thrown);
-      if (refusal === undefined) throw thrown;
+      if (refusal === undefined || connection.hasExpired(thrown)) throw thrown;
       return { text: mask(refusal), attachments: [], failed: true };
     }
   }

@@ -51,6 +51,11 @@ export interface McpNetwork {
   readonly rules: string;
 }
 
+export interface LoadedMcpTools extends LoadedTools {
+  /** Names of `allowed_tools` that the server does not have. */
+  readonly unknownNames: readonly string[];
+}
+
 /** For whom tools are loaded. */
 export interface McpUser {
   readonly signal: AbortSignal;
@@ -81,7 +86,11 @@ export class McpTools {
   }
 
   /** The allowed tools of a server, by name, with what it says of them, and what of it was left out. Rejects with ToolFault if they cannot be had, or with the signal's reason. */
-  async load(settings: McpToolsetSettings, network: McpNetwork, { signal, subject, application }: McpUser): Promise<LoadedTools> {
+  async load(
+    settings: McpToolsetSettings,
+    network: McpNetwork,
+    { signal, subject, application }: McpUser,
+  ): Promise<LoadedMcpTools> {
     const key = hashOf([subject, application, settings, network.rules]);
     const session = (): Session => this.#session(key, settings, network);
     const current = session();
@@ -105,6 +114,7 @@ export class McpTools {
     const tools = wantsResources && hasResources ? [...own, ...createResourceTools(options)] : own;
     return {
       tools,
+      unknownNames: findUnknownNames(settings, [...listed, ...tools]),
       instructions: tools.length === 0 || instructions === '' ? [] : [{ toolset: settings.name, text: instructions }],
       missing: [
         ...toMissing(settings.name, allowed.filter(isLeftOut)),
@@ -179,6 +189,12 @@ export class McpTools {
     this.#sessions.delete(key);
     void session?.close();
   }
+}
+
+function findUnknownNames({ allowedTools }: McpToolsetSettings, tools: readonly { readonly name: string }[]): readonly string[] {
+  if (allowedTools === undefined) return [];
+  const names = new Set(tools.map(({ name }) => name));
+  return allowedTools.filter((name) => !names.has(name));
 }
 
 function boundsOf<Value>(maxBytes: number): BoundedCacheOptions<Expiring<Value>> {

@@ -53,7 +53,8 @@ export function statusOf(thrown: unknown): number | undefined {
   return thrown instanceof Error && typeof status === 'number' && status >= 300 && status < 600 ? status : undefined;
 }
 
-function* causesOf(thrown: unknown): Iterable<Error> {
+/** Yields an error and its causes. */
+export function* causesOf(thrown: unknown): Iterable<Error> {
   for (let cause = thrown; cause instanceof Error; cause = cause.cause) yield cause;
 }
 

@@ -3,10 +3,12 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { Authorizer, Credentials } from '../authorization/authorizer.ts';
 import { secretsIn, withoutSecrets } from '../authorization/masking.ts';
+import { ForgottenSessionFault, reportsForgottenSession } from './forgotten-session.ts';
 import { ServerDeadlines } from './server-deadlines.ts';
 import { serverFault, toServerFault } from './server-fault.ts';
 
 const maxReplyBytes = 16 * 1024 * 1024;
+const maxReasonBytes = 4096;
 
 export interface ServerFetchOptions {
   readonly settings: McpToolsetSettings;
@@ -41,6 +43,10 @@ export class ServerFetch {
     const { authorizer } = this.#options;
     let credentials = await this.#credentials(init.signal ?? undefined);
     let response = await this.#send(url, { ...init, headers: withCredentials(init, credentials) });
+    if (await this.#refusesSession(init, response)) {
+      await response.body?.cancel();
+      throw new ForgottenSessionFault(this.#options.settings.name, response.status);
+    }
     if (response.status === 401 && authorizer.refused(credentials)) {
       await response.body?.cancel();
       credentials = await this.#credentials(init.signal ?? undefined);
@@ -80,6 +86,16 @@ export class ServerFetch {
       const reason = thrown instanceof ToolFault ? thrown.message : `no token was given within ${maxCredentialsMs / 1000} s`;
       throw this.#remembered(serverFault(settings.name, [`could not be called: ${reason}`, 'credentials_refused'], thrown));
     }
+  }
+
+  /** Some servers answer 401 or 403 with a text where MCP requires 404. A challenge means the credentials. */
+  async #refusesSession({ headers }: RequestInit, response: Response): Promise<boolean> {
+    const mayRefuse = (response.status === 401 || response.status === 403) && !response.headers.has('www-authenticate');
+    if (!mayRefuse || !new Headers(headers).has('mcp-session-id')) return false;
+    const text = await withinBytes(response.clone(), maxReasonBytes, () => undefined)
+      .text()
+      .catch(() => '');
+    return reportsForgottenSession(text);
   }
 
   async #refusal({ body, status, headers }: Response): Promise<ToolFault> {

@@ -1,13 +1,11 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { repairKeywords, schemaKeywords } from '#domain/tools/repair-schema.ts';
 import { objectOf, objectsOf, shorten, textOf } from './loose.ts';
 
 const maxDepth = 8;
 const maxNodes = 2000;
 const longestDescription = 500;
 
-const ofSchemas = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const ofOneSchema = new Set(['items', 'additionalProperties', 'not', 'contains', 'propertyNames', 'if', 'then', 'else']);
-const ofNamedSchemas = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 const dropped = new Set(['example', 'examples', 'xml', 'externalDocs', 'discriminator', 'deprecated', 'readOnly', 'writeOnly']);
 
 /**
@@ -21,7 +19,9 @@ export class InputSchemas {
   copy(schema: unknown, depth = maxDepth): JsonObject {
     if (!isJsonObject(schema) || depth === 0 || this.#open.has(schema) || '$ref' in schema) return {};
     this.#open.add(schema);
-    const copied = Object.entries(schema).filter(([keyword]) => !dropped.has(keyword) && !/^(x-|\$)/.test(keyword));
+    const copied = Object.entries(repairKeywords(schema)).filter(
+      ([keyword]) => !dropped.has(keyword) && !/^(x-|\$)/.test(keyword),
+    );
     const entries = copied.map(([keyword, value]) => [keyword, this.#copyKeyword(keyword, value, depth - 1)] as const);
     this.#open.delete(schema);
     return withoutDroppedNames(Object.fromEntries(entries.filter(([, value]) => value !== undefined)));
@@ -31,9 +31,9 @@ export class InputSchemas {
     this.#nodesLeft -= 1;
     if (this.#nodesLeft < 0) return undefined;
     if (keyword === 'description') return shorten(textOf(value) ?? '', longestDescription);
-    if (ofSchemas.has(keyword)) return objectsOf(value).map((schema) => this.copy(schema, depth));
-    if (ofNamedSchemas.has(keyword)) return this.#copyNamed(objectOf(value), depth);
-    if (ofOneSchema.has(keyword)) return typeof value === 'boolean' ? value : this.copy(value, depth);
+    if (schemaKeywords.list.has(keyword)) return objectsOf(value).map((schema) => this.copy(schema, depth));
+    if (schemaKeywords.named.has(keyword)) return this.#copyNamed(objectOf(value), depth);
+    if (schemaKeywords.single.has(keyword)) return typeof value === 'boolean' ? value : this.copy(value, depth);
     return this.#copyPlain(value, depth);
   }
 

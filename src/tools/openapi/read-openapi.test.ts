@@ -235,6 +235,26 @@ describe('a reference out of the document', () => {
   });
 });
 
+describe('a schema', () => {
+  it('becomes JSON Schema 2020-12 if it follows an earlier draft in a document of OpenAPI 3.1', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        count: { type: ['integer'], minimum: 0, exclusiveMinimum: true, required: true },
+        note: { type: 'string', nullable: true },
+      },
+    };
+    const { tools } = await openapi({ '/a': { post: { requestBody: { content: { 'application/json': { schema } } } } } });
+    expect(tools.map(({ parameters }) => parameters)).toEqual([
+      {
+        type: 'object',
+        properties: { count: { type: 'integer', exclusiveMinimum: 0 }, note: { type: ['string', 'null'] } },
+        required: ['count'],
+      },
+    ]);
+  });
+});
+
 describe('an operation', () => {
   it.each([
     [{}, 'post_pets'],

@@ -1,13 +1,12 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { MessagesRequest } from '#contract/messages/dialect.ts';
 import { fieldsSentAsTheyAre } from './request-fields.ts';
 import { toThinking } from './to-thinking.ts';
 import { toTooling } from './to-tools.ts';
 import { toConversation } from './to-turns.ts';
-
-const defaultMaxTokens = 4096;
 
 /** What is known of the model beside the request. */
 export interface ModelFacts {
@@ -48,7 +47,7 @@ export function toMessagesRequest(given: ChatRequest, facts: ModelFacts): Messag
 
 function toMaxTokens(request: ChatRequest, { maxCompletionTokens }: ModelFacts): number {
   const { max_completion_tokens: asked } = request;
-  return (typeof asked === 'number' ? asked : request.max_tokens) ?? maxCompletionTokens ?? defaultMaxTokens;
+  return (typeof asked === 'number' ? asked : request.max_tokens) ?? maxCompletionTokens ?? defaultMessagesTokens;
 }
 
 /** The dialect bounds the temperature by 1, and its newer models take either value but not both; thinking goes with neither. */

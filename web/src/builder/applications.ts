@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { readBucket } from '../service/deployments.ts';
 import { faultOf } from '../service/fault.ts';
 import { inPath, type Service } from '../service/service.ts';
+import { type FieldFaults, toFieldFaults } from './field-faults.ts';
 
 /** An application that the user made: what was saved, and what the service knows of it. */
 export interface OwnApplication {
@@ -9,10 +10,12 @@ export interface OwnApplication {
   readonly etag: string;
   readonly updatedAtMs: number;
   readonly entry: JsonObject;
+  /** What the service reported about it when it was saved, by field. */
+  readonly warnings: FieldFaults;
 }
 
 const schemaPath = 'custom_application_schemas/quickapps';
-const answerFields = ['id', 'etag', 'createdAt', 'updatedAt'];
+const answerFields = ['id', 'etag', 'createdAt', 'updatedAt', 'warnings'];
 const longestNameChars = 40;
 const mostNames = 20;
 
@@ -106,5 +109,11 @@ export function toOwn(answer: JsonObject): OwnApplication {
     etag: String(answer.etag),
     updatedAtMs: Number(answer.updatedAt),
     entry: toEntry(answer),
+    warnings: toWarnings(answer.warnings),
   };
+}
+
+function toWarnings(written: unknown): FieldFaults {
+  const warnings = Array.isArray(written) ? written.filter(isJsonObject) : [];
+  return new Map(warnings.flatMap(({ path, message }) => [...toFieldFaults(String(message), String(path))]));
 }

@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import { isJsonObject } from '#base/json.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { isComposing } from '../parts/is-composing.ts';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
@@ -119,7 +120,7 @@ function DeploymentSearch({ taken, add }: { readonly taken: readonly unknown[]; 
           {...{ id, type: 'search', value: query, placeholder: builderWords.findDeployment }}
           onChange={({ target }) => setQuery(target.value)}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter') return;
+            if (event.key !== 'Enter' || isComposing(event.nativeEvent)) return;
             event.preventDefault();
             if (sought !== '' && found[0] !== undefined) pick(found[0].id);
           }}

@@ -86,6 +86,7 @@ export function useAppDraft(id: string, beginning: Beginning | undefined): AppDr
       const before = over === undefined || stored === undefined ? stored : await readApplication(service, stored.id);
       const now = await (before === undefined ? createApplication(service, entry) : saveApplication(service, entry, before));
       setStored(now);
+      setFaults(now.warnings);
       setEntry((latest) => (latest === entry ? now.entry : latest));
       await refresh().catch(() => undefined);
       return now;

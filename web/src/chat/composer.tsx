@@ -12,6 +12,7 @@ import type { Waiting } from '../conversation/outbox.ts';
 import { usePage } from '../page/page.tsx';
 import { Guard } from '../parts/guard.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { isComposing } from '../parts/is-composing.ts';
 import { lazyView } from '../parts/lazy-view.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useAway } from '../service/use-away.ts';
@@ -84,13 +85,13 @@ export function Composer({ deployment, say, draftOf, firstText = '', conversatio
     focusMessage();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (chooseKeys(event) || address.addressKeys(event)) return;
+    if (isComposing(event.nativeEvent) || chooseKeys(event) || address.addressKeys(event)) return;
     if (event.key === 'ArrowUp' && text === '') {
       const last = waiting.at(-1);
       if (last !== undefined) takeBack(last);
       if (last !== undefined || editLast()) event.preventDefault();
     }
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
     send();
   };
@@ -123,7 +124,15 @@ export function Composer({ deployment, say, draftOf, firstText = '', conversatio
         <div className="composer-row">
           <FileChooser types={deployment?.attachmentTypes} add={add} />
           <textarea
-            {...{ id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
+            {...{
+              id: 'message',
+              dir: 'auto',
+              rows: 1,
+              value: text,
+              onKeyDown,
+              'aria-label': words.message,
+              title: words.sendHint,
+            }}
             placeholder={
               deployment && words.messagePlaceholder(toNames(addressees.length > 0 ? addressees : [deployment], language))
             }

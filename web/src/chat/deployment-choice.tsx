@@ -1,6 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { isComposing } from '../parts/is-composing.ts';
 import { moveFocus } from '../parts/move-focus.ts';
 import { Segments } from '../parts/segments.tsx';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
@@ -75,7 +76,7 @@ export function DeploymentChoice({ title, chosen, pick, close }: DeploymentChoic
             {...{ type: 'search', value: query, placeholder: own.searchDeployments, 'aria-label': own.searchDeployments }}
             onChange={({ target }) => setQuery(target.value)}
             onKeyDown={(event) => {
-              if (event.key !== 'Enter' || first === undefined) return;
+              if (event.key !== 'Enter' || first === undefined || isComposing(event.nativeEvent)) return;
               event.preventDefault();
               choose(first.id);
             }}

@@ -42,7 +42,11 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
             {toChosenText(control, filled)}
           </p>
         )}
-        {text !== '' && <p className="question-text">{text}</p>}
+        {text !== '' && (
+          <p className="question-text" dir="auto">
+            {text}
+          </p>
+        )}
         <AttachmentList attachments={attachments} isSent />
       </div>
       <div className="actions">

@@ -24,7 +24,11 @@ export function ReadOnlyTurn({ turn, isLate }: { readonly turn: Turn; readonly i
     <article className="question" aria-label={words.you}>
       <div className="question-body">
         {control !== undefined && <p className="chosen">{[control.label, ...filled].join(' · ')}</p>}
-        {text !== '' && <p className="question-text">{text}</p>}
+        {text !== '' && (
+          <p className="question-text" dir="auto">
+            {text}
+          </p>
+        )}
         <AttachmentList attachments={attachments} />
       </div>
     </article>

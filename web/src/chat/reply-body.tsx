@@ -39,7 +39,11 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
   const isRunning = state === 'running';
   const { cited, others, shown, show, sources } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
-  const plain = <div className="markdown plain">{text}</div>;
+  const plain = (
+    <div className="markdown plain" dir="auto">
+      {text}
+    </div>
+  );
   return (
     <>
       {stages.length > 0 && (

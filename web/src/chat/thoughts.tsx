@@ -6,7 +6,9 @@ export function Thoughts({ text }: { readonly text: string }) {
   return (
     <details className="thoughts">
       <summary>{words.thoughts}</summary>
-      <p className="soft">{text}</p>
+      <p className="soft" dir="auto">
+        {text}
+      </p>
     </details>
   );
 }

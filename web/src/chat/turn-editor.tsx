@@ -1,4 +1,5 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { isComposing } from '../parts/is-composing.ts';
 import { useWords } from '../words/words.tsx';
 
 interface TurnEditorProps {
@@ -40,16 +41,17 @@ export function TurnEditor({
     take(text);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (isComposing(event.nativeEvent)) return;
     if (event.key === 'Escape') close();
     const isTaken = event.ctrlKey || event.metaKey || (isSentByEnter === true && !event.shiftKey);
-    if (event.key !== 'Enter' || !isTaken || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || !isTaken) return;
     event.preventDefault();
     submit();
   };
   return (
     <form className={`${className} editor`} onSubmit={submit}>
       <textarea
-        {...{ ref: field, 'aria-label': label, rows: 3, value: text, onKeyDown }}
+        {...{ ref: field, dir: 'auto', 'aria-label': label, rows: 3, value: text, onKeyDown }}
         onChange={({ target }) => setText(target.value)}
       />
       {children}

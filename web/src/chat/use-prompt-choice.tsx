@@ -31,7 +31,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
   };
   const chooseKeys = (event: KeyboardEvent): boolean => {
     if (keys.current?.take(event) === true) return true;
-    if (event.key !== 'Tab' || event.shiftKey || event.nativeEvent.isComposing) return false;
+    if (event.key !== 'Tab' || event.shiftKey) return false;
     const field = event.target as HTMLTextAreaElement;
     if (!selectPlace(text, field.selectionEnd)) return false;
     event.preventDefault();

@@ -1,6 +1,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { isComposing } from '../parts/is-composing.ts';
 import { useWords } from '../words/words.tsx';
 import { useFilesWords } from './files-words.ts';
 
@@ -27,7 +28,11 @@ export function NewFolder({ folder }: { readonly folder: string }) {
     );
   }
   return (
-    <form className="new-folder" onSubmit={submit} onKeyDown={({ key }) => key === 'Escape' && setIsOpen(false)}>
+    <form
+      className="new-folder"
+      onSubmit={submit}
+      onKeyDown={({ key, nativeEvent }) => key === 'Escape' && !isComposing(nativeEvent) && setIsOpen(false)}
+    >
       <label htmlFor={field}>{filesWords.folderName}</label>
       <div className="row">
         <input {...{ id: field, name: 'name', autoComplete: 'off', ref: focusOn }} aria-describedby={hint} aria-invalid={isBad} />

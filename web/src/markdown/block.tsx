@@ -11,11 +11,13 @@ interface BlockProps {
   readonly token: Token;
   /** It may still grow. */
   readonly isOpen: boolean;
+  /** Whether a list item or a quote decides on its direction. An element with `dir` does not count for the `dir` of its parent. */
+  readonly isInner?: boolean;
 }
 
 /** One block of a text, drawn anew only where it has changed. */
 export const Block = memo(
-  ({ token, isOpen }: BlockProps) => drawBlock(token, isOpen),
+  ({ token, isOpen, isInner = false }: BlockProps) => drawBlock(token, isOpen, isInner),
   (before, after) => before.isOpen === after.isOpen && isSame(before.token, after.token),
 );
 
@@ -26,16 +28,16 @@ export function isSame(one: Token, other: Token | undefined): boolean {
 
 function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no other identity and never move
-  return tokens.map((token, at) => <Block key={at} token={token} isOpen={false} />);
+  return tokens.map((token, at) => <Block key={at} token={token} isOpen={false} isInner />);
 }
 
-function drawBlock(token: Token, isOpen: boolean): ReactNode {
+function drawBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
   switch (token.type) {
     case 'heading':
       return <Heading token={token as Tokens.Heading} />;
     case 'paragraph':
       return (
-        <p>
+        <p dir={isInner ? undefined : 'auto'}>
           <Inline tokens={token.tokens ?? []} />
         </p>
       );
@@ -43,7 +45,7 @@ function drawBlock(token: Token, isOpen: boolean): ReactNode {
       return <CodeBlock text={token.text} language={token.lang ?? ''} isWhole={!isOpen} />;
     case 'blockquote':
       return (
-        <blockquote>
+        <blockquote dir={isInner ? undefined : 'auto'}>
           <Blocks tokens={token.tokens ?? []} />
         </blockquote>
       );
@@ -58,7 +60,11 @@ function drawBlock(token: Token, isOpen: boolean): ReactNode {
     case 'text':
       return token.tokens === undefined ? token.text : <Inline tokens={token.tokens} />;
     case 'html':
-      return <p className="plain">{token.raw.trim()}</p>;
+      return (
+        <p className="plain" dir="auto">
+          {token.raw.trim()}
+        </p>
+      );
     default:
       return null;
   }
@@ -68,7 +74,7 @@ function drawBlock(token: Token, isOpen: boolean): ReactNode {
 function Heading({ token: { depth, tokens } }: { readonly token: Tokens.Heading }) {
   const Tag = `h${Math.min(depth + 2, 6)}` as 'h3';
   return (
-    <Tag className={`heading-${depth}`}>
+    <Tag className={`heading-${depth}`} dir="auto">
       <Inline tokens={tokens} />
     </Tag>
   );
@@ -121,7 +127,7 @@ function Items({ ordered, start, items }: Pick<Tokens.List, 'ordered' | 'start' 
 
 const Item = memo(
   ({ item }: { readonly item: Tokens.ListItem }) => (
-    <li className={item.task ? 'task' : undefined}>
+    <li className={item.task ? 'task' : undefined} dir="auto">
       {item.task && (
         <input type="checkbox" checked={item.checked === true} disabled aria-label={item.text.slice(0, 80)} readOnly />
       )}

@@ -1,4 +1,5 @@
 import { Marked, type Token, type TokenizerAndRendererExtension } from 'marked';
+import { cjkEmphasis } from './cjk-emphasis.ts';
 
 /** A formula: `$$…$$` and `\[…\]` in a line of their own, `$…$` and `\(…\)` in a text. */
 export interface MathToken {
@@ -45,7 +46,7 @@ const mathText: TokenizerAndRendererExtension = {
   },
 };
 
-const marked = new Marked({ gfm: true, extensions: [mathBlock, mathText] });
+const marked = new Marked({ gfm: true, extensions: [mathBlock, mathText] }, cjkEmphasis);
 
 /** The blocks of a markdown text. */
 export function toBlocks(text: string): readonly Token[] {

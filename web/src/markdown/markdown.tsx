@@ -44,7 +44,13 @@ function Text({ text, isGrowing }: MarkdownProps) {
   const parts = useMemo(() => toParts(tokens), [tokens]);
   return (
     <div className="markdown" aria-busy={isUnfinished}>
-      <Guard instead={<div className="plain">{text}</div>}>
+      <Guard
+        instead={
+          <div className="plain" dir="auto">
+            {text}
+          </div>
+        }
+      >
         <FrameWorkContext value={work}>
           {parts.map((part, at) => (
             <Part
@@ -76,7 +82,11 @@ function Rest({ text, from }: { readonly text: string; readonly from: number }) 
 
 const Source = memo(({ text }: { readonly text: string }) => (
   <DrawnWhenNear text={text} isDrawn={false}>
-    {() => <div className="plain">{text}</div>}
+    {() => (
+      <div className="plain" dir="auto">
+        {text}
+      </div>
+    )}
   </DrawnWhenNear>
 ));
 

@@ -2,6 +2,7 @@ import type { Tokens } from 'marked';
 import { memo, useState } from 'react';
 import { useLanguage } from '../words/words.tsx';
 import { Inline } from './inline.tsx';
+import { isRightToLeft } from './is-right-to-left.ts';
 
 const rowsAtFirst = 100;
 
@@ -15,12 +16,12 @@ export function Table({ token: { header, rows, align } }: { readonly token: Toke
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
       <div className="table-frame" tabIndex={0}>
-        <table>
+        <table dir={isRightToLeft(header.map(({ text }) => text).join(' ')) ? 'rtl' : undefined}>
           <thead>
             <tr>
               {header.map((cell, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other identity and never move
-                <th key={at} scope="col" className={align[at] ?? undefined}>
+                <th key={at} scope="col" dir={toCellDirection(cell)} className={align[at] ?? undefined}>
                   <Inline tokens={cell.tokens} />
                 </th>
               ))}
@@ -48,7 +49,7 @@ const Row = memo(
     <tr>
       {row.map((cell, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: as above
-        <td key={at} className={cell.align ?? undefined}>
+        <td key={at} dir={toCellDirection(cell)} className={cell.align ?? undefined}>
           <Inline tokens={cell.tokens} />
         </td>
       ))}
@@ -58,3 +59,8 @@ const Row = memo(
     before.row === after.row ||
     (before.row.length === after.row.length && before.row.every(({ text }, at) => text === after.row[at]?.text)),
 );
+
+/** A cell without letters, such as a number, has the direction of the table. */
+function toCellDirection({ text }: Tokens.TableCell): 'auto' | undefined {
+  return /\p{L}/u.test(text) ? 'auto' : undefined;
+}

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Head } from '../conversation/database.ts';
+import { isComposing } from '../parts/is-composing.ts';
 import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
@@ -104,6 +105,7 @@ function Renaming({ head, end }: { readonly head: Head; readonly end: () => void
         onChange={({ target }) => setTitle(target.value)}
         onBlur={save}
         onKeyDown={(event) => {
+          if (isComposing(event.nativeEvent)) return;
           if (event.key === 'Enter') save();
           if (event.key !== 'Escape') return;
           event.nativeEvent.stopImmediatePropagation();

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
+import { isComposing } from '../parts/is-composing.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import type { Command } from './command-registry.ts';
 import { best } from './match.ts';
@@ -31,7 +32,7 @@ export function Palette({ close }: { readonly close: () => void }) {
     command.run();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) return;
+    if (isComposing(event.nativeEvent)) return;
     if (event.key === 'Enter') pick(found[at]);
     else if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(found.length, 1));
     else if (event.key === 'ArrowUp') setAt((at + found.length - 1) % Math.max(found.length, 1));

@@ -1,5 +1,6 @@
 import { Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
+import { isComposing } from '../parts/is-composing.ts';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { useCommands } from './use-commands.ts';
@@ -47,8 +48,9 @@ export function Shortcuts({ opening }: { readonly opening: number }) {
   );
 }
 
-function meantBy({ key, ctrlKey, metaKey, altKey, shiftKey, target, isComposing }: KeyboardEvent) {
-  if (altKey || isComposing) return undefined;
+function meantBy(event: KeyboardEvent) {
+  const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
+  if (altKey || isComposing(event)) return undefined;
   const small = key.toLowerCase();
   if (ctrlKey || metaKey) {
     if (small === 'k' && !shiftKey) return 'palette';

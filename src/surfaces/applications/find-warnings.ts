@@ -1,0 +1,144 @@
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { type Fault, formatPath } from '#contract/configuration/fault.ts';
+import type { QuickAppForm } from '#contract/quick-app/form.ts';
+import { looksUnreadable, unreadableDocument } from '#contract/quick-app/unreadable-document.ts';
+import { mayUse } from '#domain/callers/access.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
+import { fromReference, toReference } from '#domain/files/file-references.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import { toMcpToolset } from '#domain/quick-app/to-quick-app.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
+import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
+
+/** What does not keep an application from being saved, but hardly works. */
+export interface SaveWarning {
+  /** As `param` of an error. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A saved application, and where its parts are looked up. */
+export interface Checking {
+  readonly caller: Caller;
+  readonly snapshot: ConfigSnapshot;
+  readonly catalog: Catalog;
+  /** Undefined: none are stored here. */
+  readonly files: Pick<FileIndex, 'findAll'> | undefined;
+  /** Rejects if the server cannot be used. */
+  readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
+  /** Ends the search in servers. */
+  readonly signal: AbortSignal;
+}
+
+/** Maximum number of warnings, and of MCP servers that are asked, for one application. */
+const maxWarnings = 100;
+const maxServers = 8;
+const maxServerMs = 5000;
+const maxNameLength = 100;
+
+/**
+ * Returns what a saved application names and what does not exist: deployments, tools of MCP servers, and documents with text.
+ * A server or a store that does not answer within 5 seconds gives no warning.
+ */
+export async function findWarnings(entry: ApplicationEntry, checking: Checking): Promise<readonly SaveWarning[]> {
+  // Properties of a program at an endpoint have a form of their own.
+  const own = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
+  const found = await Promise.all(
+    [findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) => find(own, checking).catch(toNone)),
+  );
+  return found
+    .flat()
+    .slice(0, maxWarnings)
+    .map(({ path, message, hint }) => ({
+      path: formatPath(path),
+      message: `${formatPath(path)} ${message}${hint === undefined ? '' : `; ${hint}`}.`,
+    }));
+}
+
+/** The application is saved, and a store that fails now does not change that. */
+function toNone(thrown: unknown): readonly Fault[] {
+  if (thrown instanceof StoreFault) return [];
+  throw thrown;
+}
+
+/** The parts of an application that name something. */
+type Names = Pick<ApplicationEntry, 'dependencies'> & {
+  readonly applicationProperties?: ApplicationEntry['applicationProperties'] | undefined;
+};
+
+async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot }: Checking): Promise<readonly Fault[]> {
+  const named = [
+    ...toPlaces(['dependencies'], entry.dependencies),
+    ...toPlaces(['applicationProperties', 'applications_as_tools'], entry.applicationProperties?.applications_as_tools),
+  ];
+  const looked = await Promise.all(
+    named.slice(0, maxWarnings).map(async ({ path, value }) => {
+      const deployment = await catalog.find(snapshot, value);
+      return deployment !== undefined && mayUse(snapshot, caller, deployment) ? [] : [{ path, ...unknownDeployment }];
+    }),
+  );
+  return looked.flat();
+}
+
+const unknownDeployment = { message: 'names a deployment that does not exist, or is not open to you' };
+
+async function findUnreadableDocuments({ applicationProperties }: Names, { files }: Checking): Promise<readonly Fault[]> {
+  const written = applicationProperties?.document_relative_url;
+  const path = ['applicationProperties', 'document_relative_url'];
+  const named = typeof written === 'string' ? [{ path, value: written }] : toPlaces(path, written);
+  const places = named.flatMap(({ value }) => fromReference(value) ?? []);
+  if (places.length === 0) return [];
+  const stored = (await files?.findAll(places)) ?? [];
+  const types = new Map(stored.map((file) => [toReference(file), file.contentType]));
+  return named.flatMap((each) => {
+    const place = fromReference(each.value);
+    const isUnreadable = place !== undefined && looksUnreadable(place.path, types.get(toReference(place)));
+    return isUnreadable ? [{ path: each.path, ...unreadableDocument }] : [];
+  });
+}
+
+async function findUnknownTools({ applicationProperties }: Names, { survey, signal }: Checking): Promise<readonly Fault[]> {
+  // The entry has been read, so its properties have the form of a quick app.
+  const { mcp_toolset: toolsets = [] } = (applicationProperties ?? {}) as Partial<QuickAppForm>;
+  const limited = toolsets
+    .map((toolset, index) => ({ settings: toMcpToolset(toolset), index }))
+    .filter(({ settings }) => (settings.allowedTools ?? []).length > 0);
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(maxServerMs)]);
+  const looked = await Promise.all(
+    limited.slice(0, maxServers).map(async ({ settings, index }) => {
+      const names = await listNames(settings, survey, stop);
+      if (names === undefined) return [];
+      const path = ['applicationProperties', 'mcp_toolset', index, 'allowed_tools'];
+      const unknown = toPlaces(path, settings.allowedTools).filter(({ value }) => !names.has(value));
+      return unknown.map(({ path: place, value }) => ({
+        path: place,
+        message: `names ${value.slice(0, maxNameLength)}, a tool that the MCP server ${settings.name} does not have`,
+      }));
+    }),
+  );
+  return looked.flat();
+}
+
+/** Returns the names of all tools of a server, undefined if they cannot be known. */
+async function listNames(
+  settings: McpToolsetSettings,
+  survey: Checking['survey'],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const { tools, leftOut, count } = await survey(settings, signal);
+    return tools.length < count ? undefined : new Set([...tools.map(({ name }) => name), ...leftOut]);
+  } catch (thrown) {
+    if (!(thrown instanceof ToolFault || signal.aborted)) throw thrown;
+    return undefined;
+  }
+}
+
+function toPlaces(path: Fault['path'], list: unknown): { path: Fault['path']; value: string }[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((value: unknown, index) => (typeof value === 'string' ? [{ path: [...path, index], value }] : []));
+}

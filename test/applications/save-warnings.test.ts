@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { NodeState } from '#app/node-state.ts';
+import { systemClock } from '#base/clock.ts';
+import { hello } from '#test/chunks.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { echo, startSessions } from '../mcp/servers.ts';
+import { TestShelves } from '../retrieval/rig.ts';
+import { ownBucket, pathOf, quickApp, save, show } from './support.ts';
+
+const models = {
+  demo: { upstreams: [{ protocol: 'demo' }] },
+  closed: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] },
+};
+const security = { allowPrivateNetworks: ['127.0.0.1'] };
+let shelves: TestShelves;
+let service: TestService;
+
+beforeAll(async () => {
+  shelves = await TestShelves.open();
+  service = await startService({ models, security }, shelves.options);
+});
+
+afterAll(async () => {
+  await service.close();
+  await shelves[Symbol.asyncDispose]();
+});
+
+function mcpToolset(url: string, allowed_tools: readonly string[]): object {
+  return { type: 'mcp', name: 'Library', mcp_server_info: { url, protocol: 'streamable_http' }, allowed_tools };
+}
+
+async function warningsOf(name: string, properties: object, fields: object = {}): Promise<unknown> {
+  const { status, json } = await save(service, pathOf(name), quickApp(properties, fields));
+  expect([200, 201]).toContain(status);
+  return (json as { warnings?: unknown }).warnings;
+}
+
+describe('the answer to a saved application', () => {
+  it('warns about names in allowed_tools that the server lacks', async () => {
+    const { url } = await startSessions([echo]);
+    expect(await warningsOf('tools', { mcp_toolset: [mcpToolset(url, ['echo', 'ehco'])] })).toEqual([
+      {
+        path: 'applicationProperties.mcp_toolset[0].allowed_tools[1]',
+        message:
+          'applicationProperties.mcp_toolset[0].allowed_tools[1] names ehco, a tool that the MCP server Library does not have.',
+      },
+    ]);
+  });
+
+  it('does not warn about the tools of a server that cannot be reached', async () => {
+    const { url, stop } = await startSessions([echo]);
+    await stop();
+    expect(await warningsOf('away', { mcp_toolset: [mcpToolset(url, ['ehco'])] })).toBeUndefined();
+  });
+
+  it('warns about deployments that do not exist or are closed to the owner', async () => {
+    const message = 'names a deployment that does not exist, or is not open to you.';
+    const tools = 'applicationProperties.applications_as_tools[1]';
+    expect(
+      await warningsOf('calls', { applications_as_tools: ['demo', 'nobody'] }, { dependencies: ['demo', 'lost', 'closed'] }),
+    ).toEqual([
+      { path: 'dependencies[1]', message: `dependencies[1] ${message}` },
+      { path: 'dependencies[2]', message: `dependencies[2] ${message}` },
+      { path: tools, message: `${tools} ${message}` },
+    ]);
+  });
+
+  it('warns about documents without text', async () => {
+    const [text, photo] = [
+      await shelves.put('notes.txt', 'Notes.', ownBucket),
+      await shelves.put('photo.png', '\u0089PNG', ownBucket),
+    ];
+    const path = 'applicationProperties.document_relative_url[1]';
+    expect(await warningsOf('reader', { document_relative_url: [text, photo] })).toEqual([
+      { path, message: `${path} names a file of a type that cannot be searched; use PDF, docx, xlsx, pptx, or text.` },
+    ]);
+  });
+
+  it('has no warnings if all is well, and takes them back', async () => {
+    expect(await warningsOf('fine', {}, { dependencies: ['demo'] })).toBeUndefined();
+    const saved = await save(service, pathOf('again'), quickApp({}, { dependencies: ['lost'] }));
+    expect(saved.json).toHaveProperty('warnings');
+    expect((await show(service, pathOf('again'))).json).not.toHaveProperty('warnings');
+    expect((await save(service, pathOf('again'), saved.json)).status).toBe(200);
+  });
+});
+
+describe('the health of a node', () => {
+  async function startWatched(applications: object) {
+    const log: string[] = [];
+    let state: NodeState | undefined;
+    const watched = await startService(
+      { models, security, applications },
+      { ...shelves.options, noteUnusablePart: (part) => log.push(...[state?.unusable.note(part) ?? []].flat()) },
+    );
+    state = new NodeState({ snapshot: watched.snapshot.current, loadBalancer: watched.loadBalancer, clock: systemClock });
+    return { watched, log, state };
+  }
+
+  it('names tools that a configured application allows and the server lacks, until it has them', async () => {
+    const tools = [echo];
+    const { url } = await startSessions(tools, { ttlMs: 0 });
+    const app = quickApp({ mcp_toolset: [mcpToolset(url, ['echo', 'ehco'])] });
+    const { watched, log, state } = await startWatched({ app });
+    await using _ = watched;
+    await watched.chat('app', { messages: hello });
+    await watched.chat('app', { messages: hello });
+    const message = 'allowed_tools of app names tools that the MCP server Library does not have: ehco';
+    expect([log, state.troubles()]).toEqual([[message], [{ code: 'tool_missing', message }]]);
+    state.unusable.note({ kind: 'tools', application: 'app', toolset: 'Library', names: [] });
+    expect(state.troubles()).toEqual([]);
+  });
+
+  it('names documents of a configured application that cannot be read', async () => {
+    const reference = await shelves.put('broken.pdf', '%PDF-1.7 and nothing else');
+    const { watched, log, state } = await startWatched({ app: quickApp({ document_relative_url: reference }) });
+    await using _ = watched;
+    await watched.ask({ method: 'GET', path: '/v1/deployments/app/documents', headers: withKey() });
+    await vi.waitFor(() => expect(log).toHaveLength(1), 10_000);
+    expect(state.troubles()).toEqual([{ code: 'document_unreadable', message: log[0] }]);
+    expect(log[0]).toContain(`app cannot look anything up in ${reference}: `);
+  });
+});
