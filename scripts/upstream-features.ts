@@ -54,7 +54,12 @@ function row(name: string, usual: Cell, unusual: Partial<Record<DialectName, Cel
 
 /** What becomes of each part of a request. `test/upstreams/matrix.test.ts` holds every cell. */
 export const requestFeatures: readonly Feature[] = [
-  row('`system` and `developer` messages', carried(), { ...others(carried('put first, as instructions')), ...demo }),
+  row('`system` and `developer` messages', carried(), {
+    openai: carried('as one leading message'),
+    azure: carried('as one leading message'),
+    ...others(carried('put first, as instructions')),
+    ...demo,
+  }),
   row('`name` of a user', carried(), { responses: lost(), ...others(lost()), ...demo }),
   row('image as data', carried(), demo),
   row('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),

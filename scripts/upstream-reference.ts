@@ -96,6 +96,11 @@ An adapter (\`dial\`) is sent the request as an application is, which the table 
 characters, and tells thoughts inside the content. \`vertex\` speaks to Google's own models and to Claude, \`bedrock\` to all that
 the Converse API has.
 
+## System messages
+
+Coding agents send several system and developer messages, also in the middle of a conversation. Many self-hosted models reject this with \`System message must be at the beginning\`. Parley therefore joins
+all of them into one leading message before it calls an \`openai\` or \`azure\` upstream. Set \`foldSystemMessages: false\` at an upstream to keep them in place. A request with one leading system message is not changed.
+
 ## Thoughts and signatures
 
 Models that think want what they thought, or what signs it, back with the next request of the same turn. Give back the assistant's message as it came: \`reasoning_content\`, \`thinking_blocks\` and

@@ -62,6 +62,11 @@ export const UpstreamEntry = strict(
       default: {},
       description: 'Further header fields sent with every request.',
     }),
+    foldSystemMessages: Type.Boolean({
+      default: true,
+      description:
+        'For `openai` and `azure`: whether all system and developer messages of a request are joined into one message at its beginning. Many self-hosted models require this. `false`: they stay in place.',
+    }),
     weight: Type.Number({
       minimum: 0,
       default: 1,

@@ -5,6 +5,7 @@ import { toBody } from '#base/written-json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { withLeadingInstructions } from '#contract/leading-instructions.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import {
   type Ask,
@@ -35,7 +36,7 @@ interface Dialect {
 const openai: Dialect = {
   url: under,
   credentials: (key) => ({ authorization: `Bearer ${key}` }),
-  toBody: (request, upstream) => withUsage({ ...toPlainMessages(request), model: upstream.model }),
+  toBody: (request, upstream) => withUsage({ ...toStrictMessages(toPlainMessages(request), upstream), model: upstream.model }),
   toEmbeddingsBody: (request, upstream) => ({ ...request, model: upstream.model }),
 };
 
@@ -190,6 +191,13 @@ function under(upstream: Upstream, operation: Operation): URL {
 function withoutThoughts(request: ChatRequest): ChatRequest {
   const messages = request.messages.map(({ thinking_blocks: _thoughts, ...message }) => message);
   return { ...request, messages };
+}
+
+/** Returns the request in an order that strict chat templates accept, unless the upstream is configured to take any order. */
+function toStrictMessages(request: ChatRequest, { keepsSystemMessages }: Upstream): ChatRequest {
+  if (keepsSystemMessages === true) return request;
+  const messages = withLeadingInstructions(request.messages);
+  return messages === request.messages ? request : { ...request, messages };
 }
 
 /** Asks a stream for its token counts, whatever the caller says: what it uses is not for the caller to hide. */
