@@ -188,6 +188,12 @@ export const messagesFeatures: readonly Feature[] = [
   relayed('blocks of tools that an upstream ran: `server_tool_use`, `mcp_tool_use`, their results', refused()),
   relayed('`container_upload`, blocks that are not known', refused()),
   relayed('`thinking`, `redacted_thinking` of earlier turns', lost(), { bedrock: carried(), application: carried() }),
+  relayed('`thinking` of earlier turns without a signature', lost(), {
+    openai: carried('as `reasoning_content`'),
+    azure: carried('as `reasoning_content`'),
+    mistral: carried('as a thought'),
+    application: carried('as `reasoning_content`'),
+  }),
   relayed('`thinking` with a budget', carried('as an effort'), {
     ...{ bedrock: carried(), mistral: carried('as an effort, models that know it') },
     ...{ ...google(carried()), ...demo },

@@ -4,6 +4,7 @@ import type { RawFrame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { HandedOn } from '#domain/callers/handed-on.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
+import { findLostThoughts } from '#domain/upstreams/lost-thoughts.ts';
 import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
@@ -34,6 +35,8 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
       const headers = sentOn(target, attempt);
       const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, notes });
+      const lost = findLostThoughts(request.messages, upstream, native !== undefined);
+      if (lost.length > 0) noteIgnored(lost);
       const asked = { upstream, request, maxCompletionTokens, noteIgnored, ...sent, ...(native && { native }) };
       return deps.protocols[upstream.protocol].chat(asked, reply);
     };

@@ -62,6 +62,12 @@ export const UpstreamEntry = strict(
       default: {},
       description: 'Further header fields sent with every request.',
     }),
+    acceptsReasoning: Type.Optional(
+      Type.Boolean({
+        description:
+          'For `openai` and `azure`: whether the thoughts of earlier replies are sent back in `reasoning_content`. DeepSeek and Moonshot require them, other vendors reject them. Absent: they are sent, except to the addresses of OpenAI, Azure OpenAI, Groq, Cerebras and Mistral.',
+      }),
+    ),
     foldSystemMessages: Type.Boolean({
       default: true,
       description:

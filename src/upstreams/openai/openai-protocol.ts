@@ -6,7 +6,9 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { withLeadingInstructions } from '#contract/leading-instructions.ts';
+import type { Message } from '#contract/message.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
+import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
 import {
   type Ask,
   type ChatProtocol,
@@ -193,11 +195,16 @@ function withoutThoughts(request: ChatRequest): ChatRequest {
   return { ...request, messages };
 }
 
-/** Returns the request in an order that strict chat templates accept, unless the upstream is configured to take any order. */
-function toStrictMessages(request: ChatRequest, { keepsSystemMessages }: Upstream): ChatRequest {
-  if (keepsSystemMessages === true) return request;
-  const messages = withLeadingInstructions(request.messages);
+/** Returns the request with messages that strict servers accept, as far as the upstream is configured to be one. */
+function toStrictMessages(request: ChatRequest, upstream: Upstream): ChatRequest {
+  const plain = takesReasoning(upstream) ? request.messages : withoutReasoning(request.messages);
+  const messages = upstream.keepsSystemMessages === true ? plain : withLeadingInstructions(plain);
   return messages === request.messages ? request : { ...request, messages };
+}
+
+function withoutReasoning(messages: Message[]): Message[] {
+  if (messages.every(({ reasoning_content }) => reasoning_content === undefined)) return messages;
+  return messages.map(({ reasoning_content: _reasoning, ...message }) => message);
 }
 
 /** Asks a stream for its token counts, whatever the caller says: what it uses is not for the caller to hide. */
