@@ -7,6 +7,7 @@ import { toPlainMessages } from '#contract/content.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { withLeadingInstructions } from '#contract/leading-instructions.ts';
 import type { Message } from '#contract/message.ts';
+import { refusedInNames, withReducedNames } from '#contract/message-names.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
 import {
@@ -50,7 +51,7 @@ const azure: Dialect = {
     return url;
   },
   credentials: (key) => ({ 'api-key': key }),
-  toBody: openai.toBody,
+  toBody: (request, upstream) => openai.toBody(withNames(request, refusedInNames.azure), upstream),
   toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
@@ -58,14 +59,14 @@ const azure: Dialect = {
 const application: Dialect = {
   url: endpointOf,
   credentials: (key) => ({ 'api-key': key }),
-  toBody: withUsage,
+  toBody: (request) => withUsage(withNames(request, refusedInNames.application)),
   toEmbeddingsBody: (request) => request,
 };
 
 /** An adapter of the family: the same, and nothing is added to the body. */
 const dial: Dialect = {
   ...application,
-  toBody: (request) => request,
+  toBody: (request) => withNames(request, refusedInNames.application),
 };
 
 const dialects = { openai, azure, application, dial };
@@ -199,6 +200,11 @@ function withoutThoughts(request: ChatRequest): ChatRequest {
 function toStrictMessages(request: ChatRequest, upstream: Upstream): ChatRequest {
   const plain = takesReasoning(upstream) ? request.messages : withoutReasoning(request.messages);
   const messages = upstream.keepsSystemMessages === true ? plain : withLeadingInstructions(plain);
+  return messages === request.messages ? request : { ...request, messages };
+}
+
+function withNames(request: ChatRequest, refused: RegExp): ChatRequest {
+  const messages = withReducedNames(request.messages, refused);
   return messages === request.messages ? request : { ...request, messages };
 }
 
