@@ -80,7 +80,7 @@ interface Authorized {
 }
 
 async function authorize(deps: MessagesDeps, context: RequestContext): Promise<Authorized> {
-  const { target, value } = await authorizeByModel(deps, context, unnamed);
+  const { target, value } = await authorizeByModel(deps, context, { unnamed });
   const { headers } = context.request;
   checkCachePolicy(headers);
   const affinity = prefersCache(headers) ? conversationPrefix(value, target.call.caller.subject) : undefined;

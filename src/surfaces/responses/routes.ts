@@ -17,6 +17,7 @@ import type { BackgroundRuns } from './background-runs.ts';
 import { streamRun } from './background-stream.ts';
 import { CompactReply, compactionPrompt } from './compact.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
+import { responsesPlaces } from './places.ts';
 import { keepsNothing, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { headersOf, JsonResponse, streamed } from './response-reply.ts';
 
@@ -39,9 +40,9 @@ export interface ResponsesDeps {
   readonly background?: BackgroundSurface;
 }
 
-/** `/v1/responses` and what is below it, also below each alias (docs/responses.md). */
+/** `/v1/responses` and what is below it, also at each other place (docs/responses.md). */
 export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
-  for (const base of ['/v1', ...deps.aliases.map((alias) => `/${alias}/v1`)]) {
+  for (const { base } of responsesPlaces(deps.aliases)) {
     const serves = [
       [`${base}/responses`, serveCreate],
       [`${base}/responses/input_tokens`, serveCount],
@@ -64,8 +65,21 @@ function noWebSocket(): ParleyError {
   });
 }
 
-async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promise<void> {
-  const { target, value } = await authorizeByModel(deps, context);
+/** A deployment that the path names, as on Azure's paths. */
+interface NamedByPath {
+  readonly deployment: string;
+  /** Throws what is wrong with the version in the path. */
+  readonly checkVersion: () => void;
+}
+
+/** Returns what serves `/{alias}/deployments/{id}/responses`. */
+export function createServeResponses(deps: ResponsesDeps): (context: RequestContext, named: NamedByPath) => Promise<void> {
+  return (context, named) => serveCreate(deps, context, named);
+}
+
+async function serveCreate(deps: ResponsesDeps, context: RequestContext, named?: NamedByPath): Promise<void> {
+  const { target, value } = await authorizeByModel(deps, context, { deployment: named?.deployment });
+  named?.checkVersion();
   const request = parseResponsesRequest(value);
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
