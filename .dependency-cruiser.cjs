@@ -51,7 +51,7 @@ const owners = {
   'unpdf|mammoth|linkedom|@e965/xlsx|fflate': 'tools/retrieval',
   '@aws-sdk/[^/]+': 'stores/files',
   'kysely|pg': 'stores/sql',
-  re2js: 'contract',
+  re2js: 'base/text/patterns',
   jose: 'identity',
   '@ai-sdk/[^/]+': 'upstreams/ai-sdk',
   '@modelcontextprotocol/[^/]+': 'tools/mcp',
@@ -59,7 +59,7 @@ const owners = {
 const ownership = Object.entries(owners).map(([name, rooms]) => ({
   name: `owner-of-${name.replace(/[^a-z]+/g, '-')}`,
   severity: 'error',
-  from: { path: '^src/', pathNot: [`^src/(${rooms})/`, '\\.test\\.ts$'] },
+  from: { path: '^src/', pathNot: [`^src/(${rooms})[/.]`, '\\.test\\.ts$'] },
   to: { path: `node_modules/(${name})/` },
 }));
 

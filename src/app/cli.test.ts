@@ -56,12 +56,20 @@ describe('the help', () => {
 
 describe('a mistake', () => {
   it.each([
-    [['serve', '--prot', '1'], "Unknown option '--prot'. See parley --help"],
+    [['serve', '--prot', '1'], "Unknown option '--prot', did you mean --port? See parley --help"],
+    [['addin', '--upsteam', 'http://x'], "Unknown option '--upsteam', did you mean --upstream? See parley --help"],
+    [['serve', '--colour'], "Unknown option '--colour'. See parley --help"],
     [['check', '-x'], "Unknown option '-x'. See parley --help"],
     [['check'], '"check" needs at least one FILE. See parley --help'],
     [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
     [['sevre'], 'there is no command "sevre". See parley --help'],
   ])('in %j is told in a sentence', (args, message) => {
     expect(readCommand(args)).toEqual({ name: 'mistake', message });
+  });
+
+  it('reports a negative port as a wrong port', () => {
+    const command = readCommand(['--port', '-1']);
+    if (command.name !== 'serve') throw new Error(`expected serve, not ${JSON.stringify(command)}`);
+    expect(() => readSettings(command.flags, {})).toThrow('the port must be a whole number from 0 to 65535, not "-1"');
   });
 });

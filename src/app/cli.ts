@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { didYouMean } from '#contract/configuration/nearest.ts';
 import { type EvaluateFlags, readEvaluateFlags } from './evaluate/evaluate-flags.ts';
 import { type ImportFlags, readImportFlags } from './import/import-flags.ts';
 import type { ImportFlags as OpenapiFlags } from './import-openapi-command.ts';
@@ -124,9 +125,17 @@ const importOptions = {
   ...checkOptions,
 } as const;
 
-/** Reads the arguments after the program's name. A mistake says what is wrong and where help is. */
+const optionsByCommand: Readonly<Record<string, object>> = {
+  serve: serveOptions,
+  addin: addinOptions,
+  check: checkOptions,
+  'import-openapi': importOptions,
+};
+
+/** Reads the arguments after the program's name. A mistake names the argument and the fix. */
 export function readCommand(args: readonly string[]): Command {
-  const [first = 'serve', ...rest] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
+  const [first = 'serve', ...given] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
+  const rest = joinNegativeNumbers(given);
   try {
     if (first === 'help') return { name: 'help' };
     if (first === 'serve') return readServe(rest);
@@ -137,13 +146,27 @@ export function readCommand(args: readonly string[]): Command {
     if (first === 'evaluate') return readEvaluate(rest);
     return mistake(`there is no command "${first}"`);
   } catch (thrown) {
-    return mistake(thrown instanceof Error ? toSentence(thrown.message) : String(thrown));
+    return mistake(thrown instanceof Error ? toSentence(thrown.message, optionsByCommand[first] ?? {}) : String(thrown));
   }
 }
 
-/** Without the advice for programmers that Node has behind it. */
-function toSentence(message: string): string {
-  return message.replace(/\. To specify a positional argument.*$/s, '');
+/** Node reads `--port -1` as an option without a value. Joined to `--port=-1`, the number reaches the check of the port. */
+function joinNegativeNumbers(args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const last = joined.at(-1);
+    if (/^-\d+$/.test(arg) && last?.startsWith('--') && !last.includes('=')) joined[joined.length - 1] = `${last}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
+}
+
+/** Removes the advice for programmers from a message of `parseArgs`, and adds the nearest option to an unknown one. */
+function toSentence(message: string, options: object): string {
+  const [sentence = message] = message.split('. To specify a positional argument', 1);
+  const [, name] = /^Unknown option '--([\w-]{1,100})'/.exec(sentence) ?? [];
+  const { hint } = name === undefined ? {} : didYouMean(name, Object.keys(options));
+  return hint === undefined ? sentence : `${sentence}, ${hint.replace('mean ', 'mean --')}`;
 }
 
 function readServe(args: readonly string[]): Command {
@@ -210,5 +233,5 @@ function namesIn(lists: readonly string[] | undefined): readonly string[] | unde
 }
 
 function mistake(message: string): Command {
-  return { name: 'mistake', message: `${message}. See parley --help` };
+  return { name: 'mistake', message: `${message}${message.endsWith('?') ? '' : '.'} See parley --help` };
 }

@@ -47,6 +47,7 @@ export type Line = ReturnType<typeof composeLine>;
 /** Builds what stands behind the surfaces: finding, consent, limits, upstreams and tools. */
 export function composeLine(deps: CompleteServiceDeps) {
   const { snapshot, clock, caches, telemetry, loadBalancer, noteFault, noteGraph } = deps;
+  const { noteRemovedReferences = () => undefined } = deps;
   const { perRequestKeys, limits, seal } = deps.stores;
   const catalog = new Catalog(deps.stores.applications);
   const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
@@ -88,10 +89,11 @@ export function composeLine(deps: CompleteServiceDeps) {
   const requireConsent = createRequireConsent(consent);
   const calls: Calls = {
     authorize: createAuthorize({ snapshot, catalog, requireConsent }),
-    answer: createAnswerChat({ states, reserveLimits, clock, ways }),
+    answer: createAnswerChat({ states, reserveLimits, clock, ways, noteRemovedReferences }),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
-    askFeature: (ask, signal) => askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent }, ask, signal),
+    askFeature: (ask, signal) =>
+      askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent, reserveLimits }, ask, signal),
     countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
   };
   const starters: CallerRoutesDeps['starters'] = (deployment, asking) => {

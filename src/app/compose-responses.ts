@@ -38,7 +38,11 @@ export function composeResponses(parts: CompleteServiceDeps, behind: Behind): Co
   const beginning = new Map<string, Promise<unknown>>();
   const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault, beginning, unheard });
   const { seal } = stores;
-  const runs = new BackgroundRuns({ calls, seal, newId, telemetry, clock, keeper, responses, life, inFlightCalls });
+  const { maxBackgroundRunMs: maxRunMs } = parts;
+  const runs = new BackgroundRuns({
+    ...{ calls, seal, newId, telemetry, clock, keeper, responses, life, inFlightCalls },
+    ...(maxRunMs !== undefined && { maxRunMs }),
+  });
   return {
     surface: { keeper, background: { runs, responses } },
     addRoutes(app, aliases) {

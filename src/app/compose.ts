@@ -10,6 +10,7 @@ import { createIdentify, type Identify, unauthorized } from '#domain/callers/ide
 import { MadeKeys } from '#domain/callers/made-keys.ts';
 import { ApplicationResources } from '#domain/deployments/application-resources.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { deletingOwnFiles } from '#domain/files/deleting-own-files.ts';
 import { defaultFileLimits, StoredResources } from '#domain/files/stored-resources.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
@@ -26,6 +27,7 @@ import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
+import { RatingQuota, ratingQuotaBounds } from '#surfaces/features/rating-quota.ts';
 import { featureRoutes, toRatePath } from '#surfaces/features/routes.ts';
 import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
@@ -38,6 +40,7 @@ import { answerErrors } from '#surfaces/http/framework-errors.ts';
 import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import type { MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
+import { requireHttps } from '#surfaces/http/strict-transport.ts';
 import { keyRoutes } from '#surfaces/keys/routes.ts';
 import { addonRoutes } from '#surfaces/listings/addon-routes.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
@@ -119,7 +122,7 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
       const listener = answerOrigins(fastPath.before(framework), { snapshot, isReserved: addin.takes });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
-        : createHttpsServer({ ...httpOptions, ...tls }, listener);
+        : createHttpsServer({ ...httpOptions, ...tls }, requireHttps(listener));
     },
   });
   paceBodies(app.server);
@@ -200,7 +203,8 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
     serveResponses: createServeResponses(responsesDeps),
     aliases: compat,
   });
-  const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit });
+  const ratings = new RatingQuota(parts.caches.open('ratings', ratingQuotaBounds), parts.clock);
+  const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit, ratings });
   mcpRoutes(app, { handler, calls, snapshot, catalog, others });
   listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });
   addonRoutes(app, { snapshot, identify, prefixes: ['compat', ...compat], createdSeconds });
@@ -211,7 +215,10 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const { snapshot, clock, noteFault, noteAudit } = parts;
   const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey, tryTool, madeKeys } =
     behind;
-  const store = parts.stores.applications;
+  const contents =
+    parts.files && new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
+  const { applications } = parts.stores;
+  const store = contents === undefined ? applications : deletingOwnFiles(applications, contents, noteFault);
   const progress = (deployment: Deployment) => documents.progress(deployment);
   const sharesChats = parts.shares !== undefined;
   const keysToMake = (caller: Caller) => madeKeys?.rightOf(caller);
@@ -241,12 +248,10 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
   const files = parts.files?.index;
   applicationRoutes(app, { snapshot, identify, store, catalog, files, clock, newId: randomUUID, noteAudit: noteSaved });
-  const contents =
-    parts.files && new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
   if (contents !== undefined) {
-    const applications = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
+    const resources = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
     fileRoutes(app, { files: contents, identify });
-    resourceRoutes(app, { snapshot, identify, contents, applications });
+    resourceRoutes(app, { snapshot, identify, contents, applications: resources });
   }
   addChatRoutes(app, parts, { identify, files: contents });
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });

@@ -2,6 +2,8 @@ import { madeByUsers } from '#domain/deployments/application-place.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 
+const maxNames = 5;
+
 /** Documents that applications of the configuration name and that are not stored, as far as somebody looked. */
 export class MissingDocuments {
   readonly #byApplication = new Map<string, readonly string[]>();
@@ -11,12 +13,17 @@ export class MissingDocuments {
     this.#snapshot = snapshot;
   }
 
-  /** Notes all that an application lacks now; gives sentences for the log, of what was not known yet. */
-  note(application: string, references: readonly string[]): readonly string[] {
+  /** Notes all that an application lacks now. Returns one line for the log about what was not known yet, undefined if all was. */
+  note(application: string, references: readonly string[]): string | undefined {
     const known = this.#byApplication.get(application) ?? [];
     if (references.length === 0) this.#byApplication.delete(application);
     else if (!application.startsWith(madeByUsers)) this.#byApplication.set(application, references);
-    return references.filter((each) => !known.includes(each)).map((each) => toSentence(application, each));
+    const knownOnes = new Set(known);
+    const added = references.filter((each) => !knownOnes.has(each));
+    const [first] = added;
+    if (first === undefined || added.length === 1) return first && toSentence(application, first);
+    const more = added.length > maxNames ? ', …' : '';
+    return `${application} names ${added.length} documents that are not stored: ${added.slice(0, maxNames).join(', ')}${more}`;
   }
 
   get reasons(): readonly Reason[] {

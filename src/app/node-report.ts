@@ -47,7 +47,7 @@ function toUpstream(
   upstream: Upstream,
   { deployment, loadBalancer, clock }: { deployment: string; loadBalancer: LoadBalancer; clock: Clock },
 ): UpstreamReport {
-  const { reason, failuresInARow, refusedStatus, offForMs } = loadBalancer.backOff(upstream, clock.nowMs());
+  const { reason, failuresInARow, refusedStatus, lastError, offForMs } = loadBalancer.backOff(upstream, clock.nowMs());
   return {
     id: upstream.id,
     deployment,
@@ -60,6 +60,7 @@ function toUpstream(
     state: reason ?? 'ok',
     failuresInARow,
     refusedStatus: refusedStatus ?? null,
+    lastError: lastError ?? null,
     offUntil: offForMs === 0 ? null : Math.round(clock.epochMs() + offForMs),
   };
 }

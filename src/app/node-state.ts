@@ -120,7 +120,9 @@ export class NodeState {
   /** What is wrong while the node still serves. */
   readonly troubles = (): readonly Reason[] => [
     ...this.#faults.map((fault) => ({ code: 'configuration_refused', message: formatPublic(fault) })),
-    ...this.#warnings.map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
+    ...this.#warnings
+      .filter(({ isNotice }) => isNotice !== true)
+      .map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
     ...this.#danglingOfConfiguration().map((each) => ({ code: 'dependency_missing', message: formatDangling(each) })),
     ...this.documents.reasons,
     ...[...this.upstreams()]
@@ -181,6 +183,17 @@ function formatPublic({ file, ...fault }: ConfigurationFault): string {
       .map((each) => basename(each))
       .join(', '),
   });
+}
+
+const maxNames = 5;
+
+/** Formats one line for the log however many there are: their number and the first of them. */
+export function formatAllDangling(dangling: readonly Dangling[]): string {
+  const [first] = dangling;
+  if (first !== undefined && dangling.length === 1) return formatDangling(first);
+  const names = dangling.slice(0, maxNames).map((each) => `${each.deployment} → ${each.dependency}`);
+  const more = dangling.length > maxNames ? ', …' : '';
+  return `${dangling.length} dependencies do not exist: ${names.join(', ')}${more}`;
 }
 
 /** A sentence for the log and `/health`. */

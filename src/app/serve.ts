@@ -27,7 +27,7 @@ import { measureHttp } from './measure-http.ts';
 import { embeddingThreads, memoryOfProcess } from './memory-shares.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createReadNode } from './node-report.ts';
-import { formatDangling } from './node-state.ts';
+import { formatAllDangling } from './node-state.ts';
 import { type NodeDeps, openNode } from './open-node.ts';
 import { refuseWhileDraining } from './refuse-while-draining.ts';
 import { startSample } from './sample/sample.ts';
@@ -114,12 +114,16 @@ function composeNode(
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
+    noteRemovedReferences: (deployment, count) =>
+      log.debug('removed references to files that the deployment may not read', { deployment, count }),
     noteAudit,
     noteGraph(graph) {
-      for (const each of state.graphWalked(graph)) log.warn(formatDangling(each));
+      const dangling = state.graphWalked(graph);
+      if (dangling.length > 0) log.warn(formatAllDangling(dangling));
     },
     noteMissing(application, references) {
-      for (const each of state.documents.note(application, references)) log.warn(each);
+      const missing = state.documents.note(application, references);
+      if (missing !== undefined) log.warn(missing);
     },
     ...(settings.tls && { tls: readTls(settings.tls) }),
     prepare(app) {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
+import type { NoteRemovedReferences } from '#calls/reply-files.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
@@ -51,6 +52,8 @@ export interface ServiceDeps {
   readonly passages?: PassageStore;
   /** Where responses are kept. Absent: none are, and their paths are not served. */
   readonly responses?: ResponseStores;
+  /** Longest duration of a response in the background. Absent: six hours. */
+  readonly maxBackgroundRunMs?: number;
   /** Tells other nodes what does not wait until they look. Absent: there are none, or nobody tells them. */
   readonly broadcast?: NodeBroadcast | undefined;
   /** Where cases and evaluations are kept. Absent: none are, and their paths are not served. */
@@ -65,6 +68,8 @@ export interface ServiceDeps {
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** Called with the documents that an application names and that are not stored, whenever they were looked up. */
   readonly noteMissing?: (application: string, references: readonly string[]) => void;
+  /** Called with the number of file references that were removed from a reply, since the deployment may not read the files. */
+  readonly noteRemovedReferences?: NoteRemovedReferences;
   /** What those with the role `admin` are shown. Absent: its paths are not served. */
   readonly admin?: Pick<AdminDeps, 'journal' | 'readNode'>;
   /** Called with what belongs in the audit log. */

@@ -12,16 +12,26 @@ export interface TlsPair {
   readonly key: Buffer;
 }
 
-/** Reads both files. Throws SettingFault where they are missing or do not fit together. */
+/** Reads both files. Throws SettingFault if one cannot be read or they do not belong together. */
 export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
+  const pair = { cert: readPem('--tls-cert', certFile), key: readPem('--tls-key', keyFile) };
   try {
-    const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
     createSecureContext(pair);
     return pair;
   } catch (cause) {
-    throw new SettingFault(
-      `the certificate ${certFile} with the key ${keyFile} cannot be used: ${cause instanceof Error ? cause.message : cause}`,
-    );
+    const reason = cause instanceof Error ? cause.message : cause;
+    throw new SettingFault(`the certificate ${certFile} does not work with the key ${keyFile}: ${reason}`);
+  }
+}
+
+function readPem(flag: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'ENOENT' ? 'the file does not exist' : code === 'EACCES' ? 'no permission to read the file' : String(cause);
+    throw new SettingFault(`${flag} ${file}: ${reason}`);
   }
 }
 

@@ -69,3 +69,20 @@ describe('eventData', () => {
     expect(eventData(': ping\n\ndata: a\ndata: b\n\nevent: x\ndata:c\n\ndata\n\n')).toEqual(['a\nb', 'c', '']);
   });
 });
+
+describe('EventSplitter', () => {
+  it.each([':\n', 'data:\n', 'data:\r\n'])('rejects a large event of more than 100,000 lines of %j', (line) => {
+    const splitter = new EventSplitter();
+    const piece = line.repeat(8192);
+    expect(() => {
+      for (let nth = 0; nth < 40; nth += 1) splitter.push(piece);
+    }).toThrow('an event has more than 100000 lines');
+  });
+
+  it('accepts many events with many lines together', () => {
+    const splitter = new EventSplitter();
+    const event = `${'data: x\n'.repeat(40_000)}\n`;
+    const read = Array.from({ length: 5 }, () => splitter.push(event.slice(0, 9)) + splitter.push(event.slice(9)));
+    expect(read.join('')).toBe(event.repeat(5));
+  });
+});

@@ -1,10 +1,11 @@
-/** An event grew past the bound without an end. */
+/** An event grew past a bound without an end. */
 export class EventTooLarge extends Error {
-  constructor(maxBytes: number) {
-    super(`an event is larger than ${maxBytes} bytes`);
-    this.name = 'EventTooLarge';
-  }
+  override readonly name = 'EventTooLarge';
 }
+
+/** Readers split an event into lines, and 16 MiB of two-byte lines hold the event loop for half a second. */
+const maxLargeEventLines = 100_000;
+const minLargeEventBytes = 256 * 1024;
 
 const byteOrderMark = '\u00ef\u00bb\u00bf';
 
@@ -13,6 +14,8 @@ export class EventSplitter {
   /** Bound of one event. */
   maxEventBytes = 16 * 1024 * 1024;
   #rest = '';
+  /** Lines of the rest after its first `minLargeEventBytes`, so that events of usual size are not counted. */
+  #restLines = 0;
   #restEndsWithLf = false;
   #endedWithCr = false;
   #atStart = true;
@@ -27,6 +30,7 @@ export class EventSplitter {
     if (end !== -1) return this.#cut(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
     if (this.#restEndsWithLf && text.startsWith('\n')) return this.#cut(`${this.#rest}\n`, text.slice(1));
     // Only the piece is looked into: what waits is joined where its event ends, or each read would copy all of it.
+    if (this.#rest.length > minLargeEventBytes) this.#countLines(text);
     this.#keep(this.#rest + text, text === '' ? this.#restEndsWithLf : text.endsWith('\n'));
     return '';
   }
@@ -37,14 +41,20 @@ export class EventSplitter {
   }
 
   #cut(whole: string, rest: string): string {
+    this.#restLines = 0;
     this.#keep(rest, rest.endsWith('\n'));
     return whole;
   }
 
   #keep(rest: string, endsWithLf: boolean): void {
-    if (rest.length > this.maxEventBytes) throw new EventTooLarge(this.maxEventBytes);
+    if (rest.length > this.maxEventBytes) throw new EventTooLarge(`an event is larger than ${this.maxEventBytes} bytes`);
     this.#restEndsWithLf = endsWithLf;
     this.#rest = rest;
+  }
+
+  #countLines(text: string): void {
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#restLines += 1;
+    if (this.#restLines > maxLargeEventLines) throw new EventTooLarge(`an event has more than ${maxLargeEventLines} lines`);
   }
 
   #toLf(piece: string): string {

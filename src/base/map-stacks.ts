@@ -8,7 +8,7 @@ import { SourceMap } from 'node:module';
  */
 function mapStacks(): void {
   const maps = new Map<string, SourceMap | undefined>();
-  const folder = import.meta.url.replace(/[^/]*$/, '');
+  const folder = import.meta.url.slice(0, import.meta.url.lastIndexOf('/') + 1);
   const mapOf = (file: string): SourceMap | undefined => {
     if (!maps.has(file)) maps.set(file, readMap(file));
     return maps.get(file);

@@ -75,11 +75,17 @@ export class NetGuard {
 
 const globalUnicast: Network = [ipaddr.parse('2000::'), 3];
 
+/**
+ * Addresses that no registry reserves and that lead to a service of the machine's own network: the platform endpoint of Azure
+ * (wire server, DNS, health probes). The metadata services of the other clouds have link-local, shared or reserved addresses.
+ */
+const platformServices: ReadonlySet<string> = new Set(['168.63.129.16']);
+
 /** Everything that a registry gives a special meaning is refused, and all of IPv6 that is not given out. */
 function isPublic(address: Address): boolean {
-  return (
-    address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(globalUnicast as [ipaddr.IPv6, number]))
-  );
+  if (address.range() !== 'unicast') return false;
+  if (address instanceof ipaddr.IPv4) return !platformServices.has(address.toString());
+  return address.match(globalUnicast as [ipaddr.IPv6, number]);
 }
 
 function unmapped(address: Address): Address {

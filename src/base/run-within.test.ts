@@ -28,3 +28,14 @@ test.each<[string, () => unknown]>([
   expect(() => runWithin(50, run)).toThrow('timed out');
   expect(performance.now() - start).toBeLessThan(2000);
 });
+
+test('a run that got little processor time is repeated', () => {
+  let runs = 0;
+  const waitOnce = (): string => {
+    runs += 1;
+    if (runs === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    return 'done';
+  };
+  expect(runWithin(50, waitOnce)).toBe('done');
+  expect(runs).toBe(2);
+});

@@ -1,9 +1,42 @@
-import { runInNewContext } from 'node:vm';
+/** The part of `node:vm` used here. The page's type check does not know Node's modules. */
+interface NodeVm {
+  runInNewContext(code: string, globals: object, options: { readonly timeout: number }): unknown;
+}
+
+/** The part of `process` used here. CPU times are in microseconds. */
+interface NodeProcess {
+  getBuiltinModule(id: 'node:vm'): NodeVm;
+  threadCpuUsage(): { readonly user: number; readonly system: number };
+}
+
+/** A busy machine gives the thread only a part of a core. A run that got less than a quarter of its time is repeated once. */
+const minCpuShare = 1 / 4;
+const retryFactor = 4;
 
 /**
- * What `run` gives, at once; a run that is not done in time is broken off with an error, even in the middle of a regular
- * expression. For rules that came from outside: it bounds time, it is no sandbox. Costs about a millisecond.
+ * Returns what `run` returns, synchronously. If it takes longer than `timeoutMs`, it is ended with an error, even in the middle
+ * of a regular expression. Meant for rules from outside: it bounds time, it is no sandbox. Costs about a millisecond. `run` may
+ * be called twice. On the page, which has no `node:vm`, it only calls `run`: there a user's rules delay only that user.
  */
 export function runWithin<Value>(timeoutMs: number, run: () => Value): Value {
-  return runInNewContext('run()', { run }, { timeout: timeoutMs }) as Value;
+  const { process } = globalThis as { readonly process?: NodeProcess };
+  if (process === undefined) return run();
+  const { runInNewContext } = process.getBuiltinModule('node:vm');
+  const startMs = getCpuMs(process);
+  try {
+    return runInNewContext('run()', { run }, { timeout: timeoutMs }) as Value;
+  } catch (error) {
+    if (!isTimeout(error) || getCpuMs(process) - startMs > timeoutMs * minCpuShare) throw error;
+    return runInNewContext('run()', { run }, { timeout: timeoutMs * retryFactor }) as Value;
+  }
+}
+
+/** Returns whether `runWithin` ended a run because its time was over. The error is of another realm, so `instanceof` does not hold. */
+export function isTimeout(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+}
+
+function getCpuMs(process: NodeProcess): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

@@ -1,3 +1,5 @@
+import { trimEndOf } from './text/trim-end.ts';
+
 /** Vocabularies of OpenAI's models. */
 export type Vocabulary = 'o200k_base' | 'cl100k_base';
 
@@ -29,7 +31,7 @@ export async function loadTokens(vocabulary: Vocabulary = 'o200k_base'): Promise
     first(text, most) {
       const tokens = text.match(pieces)?.flatMap((piece) => encode(piece, asPlainText)) ?? [];
       if (tokens.length <= most) return text;
-      return decode(tokens.slice(0, most)).replace(/\uFFFD+$/, '');
+      return trimEndOf(decode(tokens.slice(0, most)), '\uFFFD');
     },
   };
 }

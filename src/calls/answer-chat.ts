@@ -9,11 +9,13 @@ import { estimatePromptTokens, maxTokensOf, UsageCollector } from '#domain/usage
 import { findAddons } from '#runtime/addons.ts';
 import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
+import { CallHolder } from './call-holder.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
 import { ReplyNotes } from './reply-notes.ts';
-import { type LimitReservation, noClaims, type ReserveLimits } from './reserve-limits.ts';
+import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
 import type { runRemoteTools } from './run-remote-tools.ts';
 import { UsageTotals } from './usage-totals.ts';
@@ -23,6 +25,7 @@ export interface AnswerChatDeps {
   readonly reserveLimits: ReserveLimits;
   readonly clock: Clock;
   readonly ways: AnswerWays;
+  readonly noteRemovedReferences: NoteRemovedReferences;
 }
 
 /** The ways to answer a call: a model's upstreams, with or without addons, an application behind an endpoint, one without code. */
@@ -60,7 +63,7 @@ interface Beginning {
 
 /** Begins the work behind a reply, once its limits let it in. */
 async function begin(
-  { reserveLimits, ways }: AnswerChatDeps,
+  { reserveLimits, ways, noteRemovedReferences }: AnswerChatDeps,
   { prepared, promptTokens, admitted }: Beginning,
   metered: MeteredReply,
 ): Promise<void> {
@@ -73,9 +76,8 @@ async function begin(
     reservation?.settle?.(undefined);
     return metered.refuse(refused);
   }
-  const { claims } = reservation;
-  const claiming = claims.length === 0 ? prepared : { ...prepared, claims };
-  metered.begin(reservation, (sink) => wayOf(ways, claiming)(claiming, sink));
+  prepared.holder.claims = reservation.claims;
+  metered.begin(reservation, (sink) => wayOf(ways, prepared)(prepared, new ReplyFiles(prepared, sink, noteRemovedReferences)));
 }
 
 /** The request with the deployment's defaults, checked against what the deployment takes. Throws the 400 that it deserves. */
@@ -89,11 +91,12 @@ function prepare(
   if (request.messages.at(-1)?.custom_content?.completed_control !== undefined) checkControl(request, deployment);
   const { quickApp } = deployment;
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
-  if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
+  if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
   const notes = new ReplyNotes(asked);
   if (quickApp !== undefined) notes.ignore(ignoredByQuickApp(quickApp, asked));
   const inner = deployment.kind === 'application' ? new UsageCollector() : undefined;
-  return { target, claims: noClaims, request, native, affinity, remote, inner, notes, conversation };
+  const holder = new CallHolder({ target, request, inner });
+  return { target, holder, request, native, affinity, remote, inner, notes, conversation };
 }
 
 /** What an application behind an endpoint offered is known only if the caller sends it back. */

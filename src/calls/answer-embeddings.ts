@@ -12,10 +12,10 @@ import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { costOf, estimateInputTokens, toCount } from '#domain/usage/usage.ts';
 import { askUpstreams } from './ask-upstreams.ts';
 import { forPrograms } from './call-application.ts';
+import { claimsOnTheWay } from './call-holder.ts';
 import { type ForPrograms, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
 import { ReplyNotes } from './reply-notes.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
-import { claimsOnTheWay } from './to-inner-caller.ts';
 
 export interface EmbeddingsDeps extends UpstreamDeps {
   readonly perRequestKeys: PerRequestKeys;

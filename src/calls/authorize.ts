@@ -45,6 +45,11 @@ async function permitted(deps: AuthorizeDeps, call: Call, { use, snapshot }: Pic
   try {
     const found = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
     const asked = call.version === undefined ? found : await versionOf(deps.catalog, found, call);
+    if (asked.issue !== undefined)
+      throw new ParleyError(
+        'operation_not_supported',
+        `${asked.id} cannot be called until its owner repairs it: ${asked.issue}.`,
+      );
     const deployment = servingFor(asked, use);
     if (deployment === undefined) throw notSupported(asked, use);
     const consenting = deps.requireConsent({ caller, deployment, snapshot });

@@ -7,10 +7,8 @@ import { credentialsIn, handedOn } from '#domain/callers/handed-on.ts';
 import { hasTokenForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { withAttachedFiles } from './attached-files.ts';
 import type { CallUpstreams, ForPrograms } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import { toInnerCaller } from './to-inner-caller.ts';
 
 export interface ApplicationDeps {
   readonly perRequestKeys: PerRequestKeys;
@@ -21,19 +19,16 @@ export interface ApplicationDeps {
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   // A program is sent the compat wire, whatever dialect the caller speaks.
   const asked = { ...prepared, native: undefined };
-  let isExcused = false;
-  const holder = toInnerCaller(prepared, () => {
-    isExcused = true;
-  });
-  const calling = new KeyedCall(deps.perRequestKeys, withAttachedFiles(prepared.target.call.caller, holder, sink));
-  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => isExcused });
-  void calling.begin(holder, (key) => deps.callUpstreams(asked, calling, toPrograms(key)));
+  const { holder } = prepared;
+  const calling = new KeyedCall(deps.perRequestKeys, sink);
+  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => holder.isExcused });
+  void calling.begin(holder.caller, (key) => deps.callUpstreams(asked, calling, toPrograms(key)));
   return calling;
 }
 
 /** What programs are sent beside the request, of which what is secret is shown to nobody. */
 export function forPrograms({ call, deployment, snapshot }: Target, key: string): ForPrograms {
-  const { headers, query } = handedOn(call.origin);
+  const { headers, query } = handedOn(call.origin, deployment);
   const { forwardsToken } = deployment;
   const credentials = forwardsToken && call.caller.chain === null ? call.origin && credentialsIn(call.origin) : undefined;
   const isToken = credentials !== undefined && hasTokenForm(credentials) && snapshot.keys.find(credentials) === undefined;
@@ -42,7 +37,7 @@ export function forPrograms({ call, deployment, snapshot }: Target, key: string)
     ...(isToken && { authorization: `Bearer ${credentials}` }),
     ...toIdFields(deployment),
   };
-  return { headers, query, own, secrets: isToken ? [key, credentials] : [key] };
+  return { headers, query, own, secrets: isToken ? [key, credentials] : [key], returnsFields: deployment.ownership === null };
 }
 
 /** By which a program knows which of its deployments is called. Ids that users made are spelled as in addresses already. */

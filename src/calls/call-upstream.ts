@@ -20,6 +20,8 @@ export interface ForPrograms extends HandedOn {
   readonly own: Readonly<Record<string, string>>;
   /** What of it an error must not say back. */
   readonly secrets: readonly string[];
+  /** Whether header fields of its answer reach the client: those of a program whose address a user saved do not. */
+  readonly returnsFields: boolean;
   /** Whether Parley refused calls that it made meanwhile. */
   readonly isExcused?: () => boolean;
 }
@@ -61,7 +63,7 @@ export function toSent(upstream: Upstream, { common, programs, notes }: Sending)
   return {
     headers: { ...Object.fromEntries(ofCaller), ...programs.own, ...common },
     query: programs.query,
-    noteHeaders: (headers) => notes.declare(headers),
+    ...(programs.returnsFields && { noteHeaders: (headers) => notes.declare(headers) }),
   };
 }
 

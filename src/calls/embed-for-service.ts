@@ -4,6 +4,7 @@ import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { type ParleyError, toParleyError } from '#contract/errors.ts';
 import type { Calls, EmbeddingsReply } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import { toInnerEnd } from './to-inner-end.ts';
@@ -29,7 +30,12 @@ export async function embedForService(
 ): Promise<JsonObject> {
   const { calls, telemetry, clock, newId } = tools;
   const id = newId();
-  const caller: Caller = { subject: 'parley:retrieval', project: 'parley', roles: deployment.userRoles ?? [], chain: null };
+  const caller: Caller = {
+    subject: `${subjectPrefixes.service}retrieval`,
+    project: 'parley',
+    roles: deployment.userRoles ?? [],
+    chain: null,
+  };
   const start = { operation: 'embeddings', route: undefined, requestId: id } as const;
   const record = telemetry.begin({ ...start, traceparent: undefined, tracestate: undefined, atMs: clock.nowMs() });
   record.caller = caller;

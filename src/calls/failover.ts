@@ -153,7 +153,8 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     const nowMs = clock.nowMs();
     const caller = fault.isBeforeRequest ? undefined : attempts.caller.subject;
     if (fault.status === 429) loadBalancer.rateLimited(upstream, fault, nowMs);
-    else if (isDown(fault) && !this.#tried.has(upstream.id)) loadBalancer.failed(upstream, { nowMs, caller });
+    else if (isDown(fault) && !this.#tried.has(upstream.id))
+      loadBalancer.failed(upstream, { nowMs, caller, message: getOwnMessage(fault) });
     else loadBalancer.refused(upstream, fault, nowMs);
     this.#tried = new Set([...this.#tried, upstream.id]);
   }
@@ -163,6 +164,11 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     const isTold = fault !== undefined && upstream !== undefined;
     this.#sink.fail(isTold ? toCallerError(fault, deployment.id, upstream) : noneIsOpen(this.#deps, deployment));
   }
+}
+
+/** Returns the message of a fault that Parley worded itself. An upstream's own words may quote content. */
+function getOwnMessage({ kind, message }: UpstreamFault): string | undefined {
+  return kind === 'unreachable' || kind === 'timeout' ? message : undefined;
 }
 
 /** Whether other calls would fail there too. A malformed answer does not count: the request itself may cause it. */

@@ -37,7 +37,7 @@ async function happenings(
   };
   const chain: Chain = { path: ['app'], rights: new HeldRights(), report };
   const caller = { subject: 's', project: 'p', roles: [], chain };
-  const deployment = { id: 'm', kind: 'model' } as const;
+  const deployment = { id: 'm', kind: 'model', ownership: null, quickApp: undefined } as const;
   const totals = new UsageTotals({ deployment, promptTokens: 3, inner: { items: [] } });
   const settle: LimitReservation['settle'] = (used) => {
     seen.push(used === undefined ? 'given back' : `charged ${used.tokens}${used.whole ? '' : ' of a part'}`);

@@ -1,6 +1,7 @@
 import { LateHandle } from '#base/late-handle.ts';
 import type { Handle, Sink } from '#base/sink.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
+import { readContextOverflow } from '#contract/error-conditions.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { RawFrame } from '#contract/frame.ts';
 import type { Answer, Target } from '#domain/call.ts';
@@ -58,7 +59,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
   used(): readonly ModelUsage[] {
     const wasAtWork = this.#reply.hasBegun || (this.#isCancelled && this.#reservation !== undefined);
-    return wasAtWork ? this.#totals.totals().statistics.usage_per_model : noUsage;
+    return wasAtWork ? this.#totals.billed() : noUsage;
   }
 
   /** Whether it has ended, or nobody wants it any more. */
@@ -171,7 +172,10 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
 
 function toError(thrown: unknown, { call }: Target): unknown {
   if (!(thrown instanceof UpstreamFault)) return thrown;
-  const { message, displayMessage } = thrown;
+  const { message, displayMessage, code, status } = thrown;
+  const overflow = status === 400 ? readContextOverflow(code, message) : undefined;
+  if (overflow !== undefined)
+    return new ParleyError('context_length_exceeded', message, { cause: thrown, displayMessage, overflow });
   return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${message}`, {
     cause: thrown,
     displayMessage,

@@ -10,7 +10,13 @@ interface Facts extends TotalsFacts {
   readonly isStreamed: boolean;
 }
 
-const facts: Facts = { deployment: { id: 'gpt', kind: 'model' }, isStreamed: true, promptTokens: 3, inner: { items: [] } };
+const configured = { ownership: null, quickApp: undefined };
+const facts: Facts = {
+  deployment: { ...configured, id: 'gpt', kind: 'model' },
+  isStreamed: true,
+  promptTokens: 3,
+  inner: { items: [] },
+};
 
 /** A reply that is brought into order, and what goes on of it. */
 class Ordered {
@@ -218,7 +224,7 @@ describe('NormalizedReply, of a stream', () => {
 });
 
 describe('NormalizedReply, of an application', () => {
-  const application = { id: 'gpt', kind: 'application' } as const;
+  const application = { ...configured, id: 'gpt', kind: 'application' } as const;
   const reply = event(choice({ role: 'assistant', content: 'x' }, 'stop'));
 
   it('keeps the statistics it reports, named both ways and numbered', () => {
@@ -281,7 +287,7 @@ describe('NormalizedReply, of a whole reply', () => {
   it('names deployments of any script in the statistics it adds', () => {
     const id = 'модель/Ģ"';
     const named = { ...own, model: id, name: id };
-    expect(whole({ ...completion, usage }, { deployment: { id, kind: 'model' } })).toMatchObject({
+    expect(whole({ ...completion, usage }, { deployment: { ...configured, id, kind: 'model' } })).toMatchObject({
       statistics: { usage_per_model: [named] },
     });
   });
@@ -382,7 +388,11 @@ it('tells of the error also where the reader refuses the end of an open stage', 
     end() {},
     fail: (error: unknown) => void told.push(error),
   };
-  const totals = new UsageTotals({ deployment: { id: 'm', kind: 'model' }, promptTokens: 1, inner: { items: [] } });
+  const totals = new UsageTotals({
+    deployment: { ...configured, id: 'm', kind: 'model' },
+    promptTokens: 1,
+    inner: { items: [] },
+  });
   const reply = new NormalizedReply({ head: { id: 'own', created: 7 }, totals, isStreamed: true }, sink);
   const delta = { custom_content: { stages: [{ index: 1e9, name: 'x' }] } };
   reply.frame(Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason: null }] } as never));

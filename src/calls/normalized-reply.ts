@@ -8,18 +8,20 @@ import {
   type Delta,
   type RawChunk,
   type RawCompletion,
-  type StageDelta,
+  type ResponseCustomContent,
   toChunk,
 } from '#contract/chunk.ts';
 import { Frame, type Native, type RawFrame } from '#contract/frame.ts';
 import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/well-formed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { charsSaid } from '#domain/usage/usage.ts';
+import { ReplyCalls } from './reply-calls.ts';
+import { ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
 /** Bound of what is held back until the first choice. */
 const maxEarlyBytes = 1024 * 1024;
-/** Choices, and open stages, of one reply. */
+/** Choices of one reply. */
 const maxItems = 10_000;
 
 /** What a reply is known by before it comes. */
@@ -49,14 +51,18 @@ export class NormalizedReply implements Sink<RawFrame> {
   #isRelayed = false;
   /** Indexes of the choices that have begun, each with whether it is finished. */
   readonly #choices = new Map<number, boolean>();
-  /** Open stages, by choice and stage index, from the first one on. */
-  #stages: Map<string, readonly [number, number]> | undefined;
+  readonly #replyId: string;
+  /** Created for the first call or finish reason. */
+  #calls: ReplyCalls | undefined;
+  /** Created for the first `custom_content`. */
+  #content: ReplyContent | undefined;
 
   constructor({ head, totals, isStreamed }: ReplyFacts, next: Sink<Frame>) {
     this.#next = next;
     this.#isStreamed = isStreamed;
     this.#totals = totals;
     this.#identity = head;
+    this.#replyId = head.id;
   }
 
   /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
@@ -79,7 +85,9 @@ export class NormalizedReply implements Sink<RawFrame> {
     else if (this.#isStreamed || !this.#isWhole) {
       const owed: Chunk[] = [];
       const choices: ChunkChoice[] = [];
-      for (const [index, isFinished] of this.#choices) if (!isFinished) choices.push({ index, delta: {}, finish_reason: 'stop' });
+      for (const [index, isFinished] of this.#choices)
+        if (!isFinished) choices.push({ index, delta: {}, finish_reason: this.#calls?.endReason(index) ?? 'stop' });
+      if (this.#content?.hasOpenStages) owed.push(...this.#closedStages(this.#content, 'completed'));
       if (choices.length > 0) owed.push(this.#chunk({ choices }));
       owed.push(this.#chunk({ ...this.#totals.totals() }));
       this.#next.frame(Frame.ofChunks(...owed));
@@ -90,7 +98,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Closes the open stages as failed, ahead of the error. */
   fail(error: unknown): void {
     if (this.#isRelayed) this.#passEarly();
-    else if (this.#stages !== undefined && this.#stages.size > 0) this.#closeStages(this.#stages);
+    else if (this.#content?.hasOpenStages) this.#failStages(this.#content);
     this.#next.fail(error);
   }
 
@@ -120,22 +128,22 @@ export class NormalizedReply implements Sink<RawFrame> {
     for (const early of this.#takeEarly()) this.#next.frame(early as Frame);
   }
 
-  /** A reader may refuse them, as it may have refused what opened them: it is told the error all the same. */
-  #closeStages(stages: ReadonlyMap<string, readonly [number, number]>): void {
+  /** A reader that rejects this frame still receives the error. */
+  #failStages(content: ReplyContent): void {
+    const failed = Frame.ofChunks(...this.#closedStages(content, 'failed'));
     try {
-      this.#next.frame(this.#failedStages(stages));
+      this.#next.frame(failed);
     } catch {
-      this.#stages = undefined;
+      // The error follows in any case.
     }
   }
 
-  #failedStages(stages: ReadonlyMap<string, readonly [number, number]>): Frame {
-    const chunks = [...stages.values()].map(([choice, index]) =>
-      this.#chunk({
-        choices: [{ index: choice, delta: { custom_content: { stages: [{ index, status: 'failed' }] } }, finish_reason: null }],
-      }),
-    );
-    return Frame.ofChunks(...chunks);
+  /** Closes the open stages of one choice, or of all, each in a chunk of its own. */
+  #closedStages(content: ReplyContent, status: 'completed' | 'failed', of?: number): Chunk[] {
+    return content.takeOpenStages(of).map(([choice, index]) => {
+      const delta: Delta = { custom_content: { stages: [{ index, status }] } };
+      return this.#chunk({ choices: [{ index: choice, delta, finish_reason: null }] });
+    });
   }
 
   /** The last frame is held back until the reply is counted. */
@@ -156,7 +164,8 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   #takeCompletion(frame: RawFrame, given: RawCompletion): Frame | undefined {
-    const completion = toWellFormedCompletion(given, this.#identity);
+    const wellFormed = toWellFormedCompletion(given, this.#identity);
+    const completion = this.#isStreamed ? wellFormed : this.#toNormalCompletion(wellFormed);
     if (this.#isStreamed) return this.#takeChunks(Frame.ofRawChunks(...apart(completion)));
     this.hasBegun = true;
     this.#isWhole = true;
@@ -170,6 +179,34 @@ export class NormalizedReply implements Sink<RawFrame> {
     const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
     const { bytes } = frame;
     return Frame.ofCompletion(whole, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`);
+  }
+
+  #toNormalCompletion(completion: Completion): Completion {
+    const choices = completion.choices.map((choice) => {
+      const { tool_calls: calls, function_call: called } = choice.message;
+      let normal = choice;
+      if (choice.finish_reason !== 'stop' || calls || called) {
+        this.#calls ??= new ReplyCalls(this.#replyId);
+        normal = this.#calls.toNormalWhole(choice);
+      }
+      const { index, message } = normal;
+      if (!isJsonObject(message.custom_content)) return normal;
+      const content = this.#toClosedContent(index, message.custom_content);
+      return content === message.custom_content ? normal : { ...normal, message: { ...message, custom_content: content } };
+    });
+    return choices.every((choice, at) => choice === completion.choices[at]) ? completion : { ...completion, choices };
+  }
+
+  /** The completed content of a complete message, in which every stage has ended. */
+  #toClosedContent(choice: number, given: ResponseCustomContent): ResponseCustomContent {
+    this.#content ??= new ReplyContent();
+    const content = this.#content.toComplete(choice, given);
+    if (!this.#content.hasOpenStages) return content;
+    const open = new Set(this.#content.takeOpenStages(choice).map(([, index]) => index));
+    return {
+      ...content,
+      stages: content.stages?.map((stage) => (open.has(stage.index) ? { ...stage, status: 'completed' } : stage)) ?? [],
+    };
   }
 
   #takeChunks(frame: RawFrame): Frame | undefined {
@@ -187,7 +224,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   #takeChunk(given: RawChunk, going: Chunk[]): void {
     this.#totals.note(given);
     this.#identity = identityOf(given, this.#identity);
-    const chunk = toWellFormedChunk(given, this.#identity);
+    const chunk = this.#toNormalChunk(toWellFormedChunk(given, this.#identity));
     const unnamed: ChunkChoice[] = [];
     for (const choice of chunk.choices) {
       const { index, delta } = choice;
@@ -198,23 +235,45 @@ export class NormalizedReply implements Sink<RawFrame> {
         if (delta.role !== 'assistant') unnamed.push(choice);
       }
       this.#totals.said(charsSaid(delta));
-      if (delta.custom_content) this.#noteStages(choice);
     }
     if (unnamed.length > 0) going.push(this.#roles(unnamed));
+    if (this.#content?.hasOpenStages) this.#closeEndingStages(this.#content, chunk, going);
     if (chunk.choices.length > 0) this.hasBegun = true;
     const rest = this.#withoutTotals(chunk);
     if (rest !== undefined) going.push(rest);
   }
 
-  #noteStages({ index, delta }: ChunkChoice): void {
-    const stages: unknown = delta.custom_content?.stages;
-    for (const stage of Array.isArray(stages) ? stages.filter(isStage) : []) {
-      const key = `${index}:${stage.index}`;
-      this.#stages ??= new Map();
-      if (stage.status) this.#stages.delete(key);
-      else if (!this.#stages.has(key)) this.#stages.set(key, [index, stage.index]);
-      if (this.#stages.size > maxItems) throw tooMuch(`${maxItems} open stages`);
+  /** The chunk with repaired calls, finish reasons, and `custom_content`. The same object for all others. */
+  #toNormalChunk(chunk: Chunk): Chunk {
+    let choices: ChunkChoice[] | undefined;
+    for (const [at, choice] of chunk.choices.entries()) {
+      const normal = this.#toNormalChoice(choice);
+      if (normal === choice) continue;
+      choices ??= [...chunk.choices];
+      choices[at] = normal;
     }
+    return choices === undefined ? chunk : { ...chunk, choices };
+  }
+
+  #toNormalChoice(choice: ChunkChoice): ChunkChoice {
+    const { index, delta, finish_reason: reason } = choice;
+    const { tool_calls: calls, function_call: called, custom_content: content } = delta;
+    let normal = choice;
+    const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
+    if (!isPlainEnd || calls || called) {
+      this.#calls ??= new ReplyCalls(this.#replyId);
+      normal = this.#calls.toNormal(choice, this.#choices.get(index) === true);
+    }
+    if (!isJsonObject(content)) return normal;
+    this.#content ??= new ReplyContent();
+    const complete = this.#content.toComplete(index, content);
+    return complete === content ? normal : { ...normal, delta: { ...normal.delta, custom_content: complete } };
+  }
+
+  /** Stages that are still open when their choice ends are completed before its finish reason. */
+  #closeEndingStages(content: ReplyContent, chunk: Chunk, going: Chunk[]): void {
+    for (const { index, finish_reason: reason } of chunk.choices)
+      if (reason !== null) going.push(...this.#closedStages(content, 'completed', index));
   }
 
   /** The chunk without usage, statistics and repeated finish reasons; undefined if nothing is left of it. */
@@ -258,10 +317,6 @@ function tooMuch(what: string): UpstreamFault {
 
 function saysAnything(delta: Delta): boolean {
   return Object.values(delta).some((value) => value !== null && value !== '');
-}
-
-function isStage(value: unknown): value is StageDelta {
-  return isJsonObject(value) && typeof value.index === 'number';
 }
 
 function bringsChoices(frame: RawFrame): boolean {

@@ -1,16 +1,16 @@
 import type { Handle } from '#base/sink.ts';
 import type { ChatAsk, Target } from '#domain/call.ts';
-import type { Claim } from '#domain/limits/limit-store.ts';
 import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
 import type { UsageCollector } from '#domain/usage/usage.ts';
 import type { Conversation } from '#runtime/quick-app/conversation.ts';
+import type { CallHolder } from './call-holder.ts';
 import type { ReplyNotes } from './reply-notes.ts';
 
 /** A call that is ready to be answered: its request is checked and has the deployment's defaults. Whoever changes `request` drops `native`. */
 export interface PreparedCall extends ChatAsk {
   readonly target: Target;
-  /** What is reserved for it of the limits of its caller. */
-  readonly claims: readonly Claim[];
+  /** Who the deployment is while it answers. */
+  readonly holder: CallHolder;
   /** Collects what the calls of an application itself use; undefined for a model, whose tokens are its own. */
   readonly inner: UsageCollector | undefined;
   /** Collects what the caller is told of how the answer is made. */

@@ -1,7 +1,13 @@
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
-import type { Target } from '#domain/call.ts';
-import { type CallAmounts, type LimitCounters, type Taken, toAccount } from '#domain/limits/limit-counters.ts';
+import type { Call, Target } from '#domain/call.ts';
+import {
+  type CallAmounts,
+  InvalidAmountError,
+  type LimitCounters,
+  type Taken,
+  toAccount,
+} from '#domain/limits/limit-counters.ts';
 import { afterRequest, toLimitHeaders, toRefusal } from '#domain/limits/limit-refusal.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
@@ -20,6 +26,11 @@ export interface ReserveLimitsDeps {
 interface Used extends CallAmounts {
   /** The tokens, if the reply is whole: the next ones may be like it. */
   readonly whole?: Readonly<TokenCounts>;
+}
+
+/** What of a call decides which limits it counts against. */
+interface LimitedCall extends Pick<Target, 'deployment' | 'limits' | 'snapshot'> {
+  readonly call: Pick<Call, 'caller'>;
 }
 
 /** A call that asks for its place within limits. */
@@ -42,7 +53,7 @@ export interface LimitReservation {
  * Lets a call in if its limits leave room for it beside those under way, counts it as a request, and reserves what it may come
  * to use. Throws the 429, or 503 if it cannot be known.
  */
-export type ReserveLimits = (target: Target, asking: LimitAsk) => Promise<LimitReservation>;
+export type ReserveLimits = (target: LimitedCall, asking: LimitAsk) => Promise<LimitReservation>;
 
 export const noClaims: readonly Claim[] = [];
 
@@ -61,6 +72,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
     try {
       taken = await counters.take(account, { estimate, held: caller.chain?.claims ?? noClaims, isWanted: asking.isWanted });
     } catch (thrown) {
+      if (thrown instanceof InvalidAmountError) throw thrown;
       noteFault('a call could not be counted', thrown);
       if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(thrown);
     }

@@ -21,7 +21,8 @@ export interface AddonDeps {
 /** Gives a model the tools of the request's addons; Parley makes their calls. Throws `unknown_addon`. */
 export function runAddons(deps: AddonDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   const { addons = [], n = 1, ...request } = prepared.request;
-  const found = findAddons(prepared.target.snapshot.configuration.addons, addons);
+  const { configuration } = prepared.target.snapshot;
+  const found = findAddons(configuration, addons);
   // The request is another one now: an upstream of the caller's own dialect cannot be sent it as it came.
   const single = { ...prepared, request, native: undefined };
   if (found.length === 0) return deps.callUpstreams({ ...single, request: { ...request, n } }, sink);

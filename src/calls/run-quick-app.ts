@@ -24,10 +24,8 @@ import { traceRun } from '#runtime/quick-app/trace-run.ts';
 import { acceptedMediaOf } from '#runtime/shown-media.ts';
 import type { AskDeployment } from '#tools/deployment/deployment-tool.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
-import { withAttachedFiles } from './attached-files.ts';
 import { callInside, type InnerCallDeps } from './inner-call.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import { toInnerCaller } from './to-inner-caller.ts';
 
 export interface QuickAppDeps extends InnerCallDeps {
   readonly catalog: Catalog;
@@ -42,11 +40,10 @@ export interface QuickAppDeps extends InnerCallDeps {
 /** Runs an application without code. */
 export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   const { n = 1, ...request } = prepared.request;
-  const holder = toInnerCaller(prepared);
-  const reply = withAttachedFiles(prepared.target.call.caller, holder, sink);
+  const holder = prepared.holder.caller;
   const run = (choice: Sink<RawFrame>): Handle =>
     pump((signal) => open(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
-  return n === 1 ? run(reply) : fanOut(n, run, reply);
+  return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
 /**

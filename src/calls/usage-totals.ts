@@ -7,7 +7,7 @@ import { addUp, estimateTokens, type TokenCounts, toModelUsages } from '#domain/
 /** What is known of a reply's tokens before it comes. */
 export interface TotalsFacts {
   /** A model's tokens count for itself; an application reports those of the models behind it. */
-  readonly deployment: Pick<Deployment, 'id' | 'kind'>;
+  readonly deployment: Pick<Deployment, 'id' | 'kind' | 'ownership' | 'quickApp'>;
   /** Estimated tokens of the request, for upstreams that report none. */
   readonly promptTokens: number;
   /** What the inner calls of an application reported to Parley. */
@@ -68,6 +68,17 @@ export class UsageTotals {
     return this.#known;
   }
 
+  /**
+   * Tokens of each model that count against limits and are recorded. An application that a user saved, and one without code, is
+   * billed only for the calls that Parley metered inside. Whatever else it declares is its maker's word.
+   */
+  billed(): readonly ModelUsage[] {
+    const { deployment, inner } = this.#facts;
+    if (deployment.kind === 'model') return this.totals().statistics.usage_per_model;
+    if (deployment.ownership !== null || deployment.quickApp !== undefined) return toModelUsages(inner?.items);
+    return this.totals().statistics.usage_per_model.filter(({ declared }) => declared !== true);
+  }
+
   /** What the upstream reported; if it covers the beginning only, raised to the estimate. */
   #reported(): Usage | undefined {
     if (this.#usage === undefined || !this.#isPartial) return this.#usage;
@@ -76,7 +87,9 @@ export class UsageTotals {
   }
 
   #perModel(): ModelUsage[] {
-    if (this.#facts.deployment.kind === 'application') {
+    const { kind, ownership, quickApp } = this.#facts.deployment;
+    if (kind === 'application') {
+      if (ownership !== null && quickApp === undefined) return this.#declared();
       if (this.#statistics !== undefined) return toModelUsages(this.#statistics.usage_per_model);
       const items = this.#facts.inner?.items;
       if (items !== undefined && items.length > 0) return toModelUsages(items);
@@ -88,6 +101,15 @@ export class UsageTotals {
     const prompt = this.#facts.promptTokens;
     const counts = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
     return [{ ...this.#own(counts), estimated: true }];
+  }
+
+  /** What the program of a saved application says of its tokens, marked as such, else what the calls inside used. */
+  #declared(): ModelUsage[] {
+    const parts = toModelUsages(this.#statistics?.usage_per_model);
+    const items = parts.length === 0 && this.#usage !== undefined ? [this.#own(this.#usage)] : parts;
+    return items.length > 0
+      ? items.map((item) => ({ ...item, declared: true as const }))
+      : toModelUsages(this.#facts.inner?.items);
   }
 
   #own({ prompt_tokens, completion_tokens, total_tokens }: TokenCounts): ModelUsage {

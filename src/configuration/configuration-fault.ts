@@ -7,6 +7,8 @@ export interface ConfigurationFault {
   readonly message: string;
   /** The way out, if there is one to name. */
   readonly hint?: string;
+  /** Whether it may be meant and stays so: the log and `parley check` name it, but the health of a node does not depend on it. */
+  readonly isNotice?: true;
 }
 
 /** `FILE: JSON.path: what is wrong; the way out`, without the parts that are empty. */

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 const idForm = '^[A-Za-z0-9_-]{1,64}$';
 /** Ids of chats, and of their turns. */
+// Pattern bound: built from a constant.
 export const chatIdForm = new RegExp(idForm);
 
 const moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });

@@ -30,7 +30,13 @@ const options = {
       description: 'Default: auto with functions, none without. An object names the function that must be called.',
     }),
   ),
-  addons: Type.Optional(Type.Array(Addon)),
+  addons: Type.Optional(
+    Type.Array(Addon, {
+      maxItems: 32,
+      description:
+        'Tools that Parley runs: a configured addon by name, or the address of an OpenAPI document or plugin manifest.',
+    }),
+  ),
   stream: Type.Optional(Type.Boolean({ default: false })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, default: 1 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),
@@ -52,7 +58,8 @@ export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, 
 export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
 
 const headShape = Compile(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }));
-const optionsShape = Compile(Type.Object(options));
+const Options = Type.Object(options);
+const optionsShape = Compile(Options);
 const passedOn = [
   'tools',
   'tool_choice',
@@ -91,10 +98,20 @@ export function parseChatRequest(value: unknown): ChatRequest {
     if (messages === given) messages = [...messages];
     messages[index] = message;
   }
-  const rest = requireShape(optionsShape, request);
-  if (rest.functions !== undefined || rest.function_call !== undefined) checkFunctions(rest as ChatRequest);
-  rest.addons?.forEach(checkAddon);
-  return { ...rest, messages };
+  checkFunctionResults(messages);
+  return { ...requireOptions(request), messages };
+}
+
+/** Checks all fields but the messages again, after defaults were put in. Returns the request without fields that are null. Throws invalid_request. */
+export function recheckOptions(request: ChatRequest): ChatRequest {
+  return requireOptions(withoutAbsent(request)) as ChatRequest;
+}
+
+function requireOptions(request: unknown): Static<typeof Options> {
+  const checked = requireShape(optionsShape, request);
+  if (checked.functions !== undefined || checked.function_call !== undefined) checkFunctions(checked as ChatRequest);
+  checked.addons?.forEach(checkAddon);
+  return checked;
 }
 
 /** The request without fields that are null, and without lists of tools that are empty. */
@@ -107,6 +124,22 @@ function withoutAbsent(value: JsonObject): unknown {
   const tooled = mapField(request, 'tools', (tools) => mapItems(tools, toTool));
   const functional = mapField(tooled, 'functions', (offers) => mapItems(offers, (offer) => cleaned(offer, nullable.tool)));
   return mapField(functional, 'addons', (addons) => mapItems(addons, (addon) => cleaned(addon, nullable.addon)));
+}
+
+/** Each function message has the name of the call that it answers. One without an earlier call is accepted. */
+function checkFunctionResults(messages: readonly Message[]): void {
+  let waiting: string | undefined;
+  for (let index = 0; index < messages.length; index += 1) {
+    const { role, name, function_call: call } = messages[index] as Message;
+    if (call !== undefined) waiting = call.name;
+    if (role !== 'function' || waiting === undefined) continue;
+    if (name !== waiting)
+      throw requestFault(
+        `messages[${index}].name`,
+        `must be ${JSON.stringify(waiting)}, the name of the function call that it answers`,
+      );
+    waiting = undefined;
+  }
 }
 
 function checkFunctions(request: ChatRequest): void {

@@ -20,6 +20,8 @@ export interface ModelUsage {
   total_tokens: number;
   /** Present if the upstream reported nothing and the counts were estimated. */
   estimated?: true;
+  /** Present if an application that a user saved declared the counts. They never count against limits. */
+  declared?: true;
 }
 
 export interface Statistics {

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { isJsonObject } from '#base/json.ts';
 import { formatPath } from './configuration/fault.ts';
 import { isDeploymentId } from './deployment-path.ts';
@@ -9,6 +10,18 @@ export type ConsentForm = Readonly<Record<string, { readonly consentRequired: bo
 
 /** How many deployments a form may hold. */
 export const mostInConsentForm = 10_000;
+
+/** The body that accepts a form, for documents. `parseConsentForm` checks it. */
+export const ConsentBody = Type.Object(
+  {
+    consent: Type.Record(
+      Type.String({ maxLength: 1024 }),
+      Type.Object({ consentRequired: Type.Boolean() }, { additionalProperties: false }),
+      { maxProperties: mostInConsentForm },
+    ),
+  },
+  { additionalProperties: false },
+);
 
 const longestShown = 64;
 

@@ -7,11 +7,12 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   invalid_api_version:
     'The API version of the path is no calendar date `YYYY-MM-DD`, optionally with `-preview`, or that of the query has something else in it than letters, digits, `.`, `-` and `_`.',
   ambiguous_credentials:
-    '`Api-Key` and `Authorization` carry different credentials, or one of them comes twice and differs; send one, once.',
+    'The request contains different credentials, in two header fields or in one field that is repeated. Send only one.',
   control_not_offered:
     'The completed control was not offered by the last reply, or its value does not follow the schema of that control.',
   call_depth_exceeded: 'The chain of applications calling each other is too deep, or comes back to one deployment too often.',
-  unknown_addon: 'The addon is not configured; names are listed under `addons` of the configuration.',
+  unknown_addon:
+    'The addon is not configured. Configured addons are listed under `addons` of the configuration, and `security.addonUrls` says whether other addresses are accepted.',
   invalid_encrypted_content:
     'What was sealed for the next turn was changed, was given to another user, or comes from another kind of model.',
   previous_response_not_found: '`previous_response_id` names a response that is not stored, is deleted, or is of another user.',

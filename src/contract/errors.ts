@@ -1,4 +1,5 @@
 import type { ErrorBody } from './error-body.ts';
+import type { ContextOverflow } from './error-conditions.ts';
 
 interface ErrorKind {
   readonly status: number;
@@ -72,6 +73,8 @@ export interface ErrorDetails {
   readonly displayMessage?: string | null;
   /** Further members of the error, beside the usual ones. */
   readonly members?: Readonly<Record<string, unknown>>;
+  /** Token counts of an input that is longer than the model accepts. Each surface reports them in the form of its clients. */
+  readonly overflow?: ContextOverflow | undefined;
 }
 
 /** A failure whose message may be shown to the caller. Everything else thrown is an `internal_error`. */
@@ -83,6 +86,7 @@ export class ParleyError extends Error {
   readonly shownCode: string | null;
   readonly displayMessage: string | null;
   readonly members: Readonly<Record<string, unknown>> | undefined;
+  readonly overflow: ContextOverflow | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
 
@@ -96,6 +100,7 @@ export class ParleyError extends Error {
     this.shownCode = details.upstreamCode === undefined ? code : details.upstreamCode;
     this.displayMessage = details.displayMessage ?? null;
     this.members = details.members;
+    this.overflow = details.overflow;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.headers = details.headers;
   }
@@ -103,9 +108,9 @@ export class ParleyError extends Error {
 
 /** The same failure with further members. */
 export function withMembers(error: ParleyError, members: Readonly<Record<string, unknown>>): ParleyError {
-  const { code, message, status, type, param, shownCode, displayMessage, retryAfterSeconds, headers } = error;
+  const { code, message, status, type, param, shownCode, displayMessage, overflow, retryAfterSeconds, headers } = error;
   return new ParleyError(code, message, {
-    ...{ cause: error, status, upstreamType: type, upstreamCode: shownCode, param, displayMessage },
+    ...{ cause: error, status, upstreamType: type, upstreamCode: shownCode, param, displayMessage, overflow },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(headers !== undefined && { headers }),
     members: { ...error.members, ...members },

@@ -1,9 +1,11 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ParleyError } from './errors.ts';
+import { requireShape } from './request-fault.ts';
+import { withoutNulls } from './without-nulls.ts';
 
 const mostInputs = 1000;
-const longestComment = 10_000;
-const longestId = 1000;
 
 /** What a kept rating is called among the records. */
 export const ratedAction = 'deployment.rated';
@@ -14,12 +16,19 @@ export type TokenizeInput =
   /** Of a chat; it may be none. */
   | { readonly type: 'request'; readonly value: unknown };
 
-/** What a user thinks of a reply. */
-export interface Rating {
-  readonly rate: boolean | number;
-  readonly comment?: string;
-  readonly responseId?: string;
-}
+/** A user's rating of a reply. Further fields are ignored. */
+export const RatingBody = Type.Object(
+  {
+    rate: Type.Union([Type.Boolean(), Type.Number()]),
+    comment: Type.Optional(Type.String({ maxLength: 10_000 })),
+    responseId: Type.Optional(Type.String({ maxLength: 1000 })),
+  },
+  { maxProperties: 100 },
+);
+export type Rating = Static<typeof RatingBody>;
+
+const ratingShape = Compile(RatingBody);
+const optionalOfRating: ReadonlySet<string> = new Set(['comment', 'responseId']);
 
 /** Reads `{inputs: [{type, value}]}`. Throws `invalid_request`. */
 export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
@@ -40,11 +49,7 @@ export function parseTruncateRequest(value: unknown): readonly unknown[] {
 
 /** Reads `{rate, comment, responseId}`. Throws `invalid_request`. */
 export function parseRating(value: unknown): Rating {
-  const body = objectIn(value);
-  const { rate } = body;
-  if (typeof rate !== 'boolean' && typeof rate !== 'number') throw fault('rate', 'must be a boolean or a number');
-  const comment = textIn(body, 'comment', longestComment);
-  const responseId = textIn(body, 'responseId', longestId);
+  const { rate, comment, responseId } = requireShape(ratingShape, withoutNulls(objectIn(value), optionalOfRating));
   return { rate, ...(comment !== undefined && { comment }), ...(responseId !== undefined && { responseId }) };
 }
 
@@ -58,14 +63,6 @@ function inputsOf(value: unknown): readonly unknown[] {
 function objectIn(value: unknown): JsonObject {
   if (isJsonObject(value)) return value;
   throw new ParleyError('invalid_request', 'The body must be a JSON object.');
-}
-
-function textIn(body: JsonObject, key: string, longest: number): string | undefined {
-  const text = body[key] ?? undefined;
-  if (text === undefined) return undefined;
-  if (typeof text !== 'string') throw fault(key, 'must be a string');
-  if (text.length > longest) throw fault(key, `must have at most ${longest} characters`);
-  return text;
 }
 
 function fault(param: string, claim: string): ParleyError {

@@ -81,6 +81,17 @@ export const messageFields = {
 export const Message = kept(Type.Object(messageFields));
 export type Message = Static<typeof Message>;
 
+/**
+ * Marks a message of the role `user`, or a part of one, that holds what a tool gave or what a model chose: models accept images from users
+ * only. JSON leaves the mark out.
+ */
+export const toolOutput = Symbol('tool output');
+
+/** Whether the user did not write a message of the role `user`, or a part of it. */
+export function isToolOutput(written: (Message | ContentPart) & { readonly [toolOutput]?: true }): boolean {
+  return written[toolOutput] === true;
+}
+
 /** Whether the message says how the model is to work; it is none of what was said. */
 export function isInstruction({ role }: Pick<Message, 'role'>): boolean {
   return role === 'system' || role === 'developer';

@@ -40,7 +40,7 @@ const faults: [name: string, message: unknown, path: string, claim: string][] = 
   ...['system', 'user', 'developer', 'tool', 'assistant'].map((role): [string, unknown, string, string] => {
     return [`no content of ${role}`, { role }, '.content', contentNeeded];
   }),
-  ['null content', { role: 'user', content: null }, '.content', contentNeeded],
+  ['null content', { role: 'user', content: null }, '.content', 'must be a string or an array of content parts, not null'],
   ['no result of a function', { role: 'function', name: 'f' }, '.content', contentNeeded],
   ['a function call of the user for content', { role: 'user', function_call: call }, '.content', contentNeeded],
   ['tool calls of the user for content', { role: 'user', tool_calls: toolCalls }, '.content', contentNeeded],

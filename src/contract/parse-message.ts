@@ -3,6 +3,7 @@ import { isJsonObject } from '#base/json.ts';
 import { type Attachment, attachmentFields, type CustomContent, isInstruction, Message, messageFields } from './message.ts';
 import { messageName } from './message-names.ts';
 import { refuseOtherCase, requestFault, requireShape } from './request-fault.ts';
+import { requireUrlLength } from './url-length.ts';
 import { cleaned, mapField, mapItems } from './without-nulls.ts';
 
 const shape = Compile(Message);
@@ -44,6 +45,8 @@ function checkSilence(message: Message, at: string): void {
   const { role, custom_content: custom } = message;
   if (role === 'assistant' && (message.function_call !== undefined || (message.tool_calls ?? null) !== null)) return;
   if (role === 'user' && custom?.completed_control !== undefined) return;
+  if (message.content === null && role !== 'assistant')
+    throw requestFault(`${at}.content`, 'must be a string or an array of content parts, not null');
   throw requestFault(
     `${at}.content`,
     'is required unless an assistant message has a function call or a user message a completed control',
@@ -65,12 +68,14 @@ function checkCustomContent(message: Message, custom: CustomContent, at: string)
   });
 }
 
-function checkAttachment({ index, data, url }: Attachment, place: number, at: string): void {
+function checkAttachment({ index, data, url, reference_url }: Attachment, place: number, at: string): void {
   if (index !== undefined && index !== place)
     throw requestFault(`${at}.index`, `must be ${place}: attachments are numbered from 0 in order`);
   const hasData = data !== undefined;
   if (hasData === (url !== undefined))
     throw requestFault(at, hasData ? 'must not have both data and url' : 'must have data or url');
+  if (url !== undefined) requireUrlLength(url, `${at}.url`);
+  if (reference_url !== undefined) requireUrlLength(reference_url, `${at}.reference_url`);
 }
 
 function checkName({ role, name }: Message, at: string): void {

@@ -27,15 +27,22 @@ export const RelocationRequest = Type.Object({
 export type RelocationRequest = Static<typeof RelocationRequest>;
 
 const mostPermissions = 1000;
-const permission = Type.Object({
-  url: Type.String({ description: '`{kind}/{bucket}/{path}`, percent-encoded; with a slash at its end all that lies below.' }),
-  permissions: Type.Array(Type.Enum(['READ', 'WRITE']), { minItems: 1 }),
-});
+const further = { maxProperties: 100 };
+const permission = Type.Object(
+  {
+    url: Type.String({
+      maxLength: 8192,
+      description: '`{kind}/{bucket}/{path}`, percent-encoded; with a slash at its end all that lies below.',
+    }),
+    permissions: Type.Array(Type.Enum(['READ', 'WRITE']), { minItems: 1, maxItems: 100 }),
+  },
+  further,
+);
 const permissionList = Type.Array(permission, { minItems: 1, maxItems: mostPermissions });
-const receiver = Type.String({ minLength: 1, description: 'Id of the deployment.' });
+const receiver = Type.String({ minLength: 1, maxLength: 1024, description: 'Id of the deployment.' });
 
 /** What grants or revokes; programs of the family also say `resources` for `resourcePermissions`. */
-export const PermissionsRequest = Type.Object({ resourcePermissions: permissionList, receiver });
+export const PermissionsRequest = Type.Object({ resourcePermissions: permissionList, receiver }, further);
 export type PermissionsRequest = Static<typeof PermissionsRequest>;
 
 /** Which grants are listed. */

@@ -1,12 +1,11 @@
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { RE2JS } from 're2js';
-import { runWithin } from '#base/run-within.ts';
+import { type PatternRun, withPatterns } from '#base/text/patterns.ts';
 
 const maxSchemaChars = 16 * 1024;
 const maxValueChars = 256 * 1024;
-/** The schema comes from outside, so it may be anything: checking it may take this long, and nobody else is served meanwhile. */
-const maxMs = 250;
+/** Schemas of vendors use large repetition counts. Their size is bounded above and the time limit covers the complete schema. */
+const schemaPatternLimits = { maxSourceChars: maxSchemaChars, maxProgramSize: 20_000 };
 /** Said of a schema that is too large, takes too long, or is none. */
 export const unusableSchema = 'the schema cannot be used';
 
@@ -14,21 +13,24 @@ export const unusableSchema = 'the schema cannot be used';
 export function schemaFault(value: object, schema: object, name = 'value'): string | undefined {
   if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
   if (JSON.stringify(schema).length > maxSchemaChars || '$async' in schema) return unusableSchema;
-  const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, code: { regExp: toLinear } });
-  addFormats.default(ajv);
   try {
-    const follows = runWithin(maxMs, () => ajv.validate(schema, value));
-    return follows ? undefined : ajv.errorsText(ajv.errors, { dataVar: name });
+    return withPatterns((patterns) => validate(value, schema, name, patterns));
   } catch {
     return unusableSchema;
   }
 }
 
-/** A pattern whose time grows with the text alone. Throws if it has what RE2 leaves out. */
-const toLinear = Object.assign(
-  (pattern: string) => {
-    const expression = RE2JS.compile(pattern);
-    return { test: (text: string) => expression.matcher(text).find() };
-  },
-  { code: 'toLinear' },
-);
+// Compiling and validating both take time that the schema decides, so both run under the time limit for patterns.
+function validate(value: object, schema: object, name: string, patterns: PatternRun): string | undefined {
+  const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, code: { regExp: toRegExp(patterns) } });
+  addFormats.default(ajv);
+  return ajv.validate(schema, value) ? undefined : ajv.errorsText(ajv.errors, { dataVar: name });
+}
+
+function toRegExp({ compile, isFound }: PatternRun) {
+  const toTest = (source: string) => {
+    const pattern = compile(source, schemaPatternLimits);
+    return { test: (text: string) => isFound(pattern, text) };
+  };
+  return Object.assign(toTest, { code: 'toTest' });
+}

@@ -77,31 +77,6 @@ describe('what comes in lists beside the text of a whole reply', () => {
     return { ...head, object: 'chat.completion', model: 'up', choices: [{ index: 0, message, finish_reason: 'stop' }] };
   };
 
-  it('has its place for a number if it brings none, attachments of stages too', () => {
-    const stages = [
-      { name: 'Looks', attachments: [{ title: 'x' }, { title: 'y' }] },
-      { name: 'Says', index: 1 },
-    ];
-    const given = replyWith({ stages, attachments: [{ title: 'z' }], controls: [{ label: 'Go' }], state: { a: 1 } });
-    const { choices } = toWellFormedCompletion(given as unknown as Completion, own);
-    expect(choices[0]?.message.custom_content).toEqual({
-      stages: [
-        {
-          index: 0,
-          name: 'Looks',
-          attachments: [
-            { index: 0, title: 'x' },
-            { index: 1, title: 'y' },
-          ],
-        },
-        { index: 1, name: 'Says' },
-      ],
-      attachments: [{ index: 0, title: 'z' }],
-      controls: [{ index: 0, label: 'Go' }],
-      state: { a: 1 },
-    });
-  });
-
   it('keeps the numbers that it brings, and the reply is the same object then', () => {
     const given = replyWith({ stages: [{ index: 4, name: 'Looks' }] }) as unknown as Completion;
     expect(toWellFormedCompletion(given, own)).toBe(given);

@@ -84,40 +84,13 @@ function isWellFormedChunk(chunk: RawChunk): boolean {
 
 function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean {
   if (!isJsonObject(message) || message.role !== 'assistant') return false;
-  return Number.isInteger(index) && hasContent(message) && isNumbered(message.custom_content) && typeof reason === 'string';
+  return Number.isInteger(index) && hasContent(message) && typeof reason === 'string';
 }
 
 /** A reply without a word has an empty one, unless it calls something. */
 function toWholeMessage(message: unknown): CompletionChoice['message'] {
   const said: JsonObject = { ...(isJsonObject(message) && toSaid(message)), role: 'assistant' };
-  if (isJsonObject(said.custom_content)) said.custom_content = toNumbered(said.custom_content);
   return (hasContent(said) ? said : { ...said, content: '' }) as CompletionChoice['message'];
-}
-
-const numberedLists = ['stages', 'attachments', 'controls'] as const;
-
-/** Whether all that comes in lists beside the text has its number, the attachments of stages too. */
-function isNumbered(custom: unknown): boolean {
-  if (!isJsonObject(custom)) return true;
-  return numberedLists.every((name) => {
-    const items = custom[name];
-    return (
-      !Array.isArray(items) || items.every((item) => !isJsonObject(item) || (Number.isInteger(item.index) && isNumbered(item)))
-    );
-  });
-}
-
-/** An item of a list without an index gets its position: applications leave them out if they do not stream. */
-function toNumbered(custom: JsonObject): JsonObject {
-  const numbered = { ...custom };
-  for (const name of numberedLists) {
-    const items = custom[name];
-    if (Array.isArray(items))
-      numbered[name] = items.map((item, place) =>
-        isJsonObject(item) ? { ...toNumbered(item), index: toIndex(item, place) } : item,
-      );
-  }
-  return numbered;
 }
 
 function hasContent({ content, tool_calls, function_call }: JsonObject): boolean {

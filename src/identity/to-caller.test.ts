@@ -65,12 +65,30 @@ describe('subjects', () => {
     expect(subjects(['corporate', 'partner'], ['key:team'])).toEqual(['jwt:corporate:key:team', 'jwt:partner:key:team']);
   });
 
+  it('never read as that of Parley itself', () => {
+    const expected = ['jwt:corporate:parley:retrieval', 'jwt:partner:parley:retrieval'];
+    expect(subjects(['corporate', 'partner'], ['parley:retrieval'])).toEqual(expected);
+  });
+
   it('never coincide, whatever names and claims hold', () => {
     const names = ['a', 'b', 'a:b', 'a%3Ab', 'jwt', 'key', 'b:', ':', '%'];
-    const users = ['u', 'b:u', 'key:u', 'jwt:b:u', 'jwt:a:jwt:b:u', ':u', '%3Au', 'jwt:', 'key:', 'jwt:a%3Ab:u'];
+    const users = [
+      'u',
+      'b:u',
+      'key:u',
+      'jwt:b:u',
+      'jwt:a:jwt:b:u',
+      ':u',
+      '%3Au',
+      'jwt:',
+      'key:',
+      'jwt:a%3Ab:u',
+      'parley:',
+      'parley:u',
+    ];
     const all = subjects(names, users);
     expect(new Set(all).size).toBe(names.length * users.length);
-    expect(all.filter((subject) => subject.startsWith('key:'))).toEqual([]);
+    expect(all.filter((subject) => /^(?:key|parley):/.test(subject))).toEqual([]);
   });
 });
 

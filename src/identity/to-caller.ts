@@ -3,6 +3,7 @@ import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
+import { isReservedSubject, subjectPrefixes } from '#domain/callers/subjects.ts';
 
 const longestSubject = 512;
 
@@ -22,7 +23,8 @@ export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFi
     throw unauthorized('invalid_token', `The token names no user: its claim ${entry.userIdClaim} is missing or cannot be one.`);
   const roles = entry.rolesClaim === undefined ? [] : toRoles(claimAt(claims, entry.rolesClaim));
   return {
-    subject: isFirst && !isReserved(user) ? user : `jwt:${name.replace(/[%:]/g, encodeURIComponent)}:${user}`,
+    subject:
+      isFirst && !isReservedSubject(user) ? user : `${subjectPrefixes.token}${name.replace(/[%:]/g, encodeURIComponent)}:${user}`,
     project: name,
     roles: roles.length > 0 ? roles : [defaultRole],
     chain: null,
@@ -32,11 +34,6 @@ export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFi
 /** Text that every store keeps as it is: short, without control characters and halves of characters. */
 function isSubject(user: string): boolean {
   return user.length > 0 && user.length <= longestSubject && !/[\p{Cc}\p{Cs}]/u.test(user);
-}
-
-/** Whether the plain claim would read as the subject of a key or of a user of another provider. */
-function isReserved(user: string): boolean {
-  return user.startsWith('key:') || user.startsWith('jwt:');
 }
 
 /** A claim by its name, else by a dotted path; names of claims may hold dots themselves, such as addresses. */

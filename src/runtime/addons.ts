@@ -2,7 +2,8 @@ import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import { ExpiringCache, expiringBytes } from '#base/expiring-cache.ts';
 import { untilAborted } from '#base/until-aborted.ts';
-import type { AddonEntry } from '#contract/configuration/service.ts';
+import type { AddonEntry, SecuritySettings } from '#contract/configuration/service.ts';
+import { isHttpUrl } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
 import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
@@ -15,6 +16,7 @@ const longestLoadMs = 30_000;
 const maxBytes = 16 * 1024 ** 2;
 /** Objects take more than their text. */
 const bytesPerChar = 3;
+const maxUrlLength = 2048;
 /** More than this, vendors refuse a request. */
 const maxTools = 128;
 
@@ -92,25 +94,43 @@ export interface NamedAddon {
   readonly entry: AddonEntry;
 }
 
-/** The configured addons that a request names, each once. Throws `unknown_addon` for a name or address that is not configured. */
-export function findAddons(addons: Addons, asked: readonly AskedAddon[]): NamedAddon[] {
-  const names = asked.map((addon, index) => {
-    const name = nameOf(addons, addon);
-    if (name !== undefined) return name;
-    const said = addon.name === undefined ? 'with this url' : `named ${addon.name.slice(0, 100)}`;
-    throw new ParleyError('unknown_addon', `There is no addon ${said}.`, { param: `addons[${index}]` });
-  });
-  return [...new Set(names)].flatMap((name) => {
-    const entry = addons[name];
-    return entry === undefined ? [] : [{ name, entry }];
-  });
+/** The part of a configuration that decides which addons a request may name. */
+export interface AddonRules {
+  readonly addons: Addons;
+  readonly security: Pick<SecuritySettings, 'addonUrls'>;
 }
 
-function nameOf(addons: Addons, { name, url }: AskedAddon): string | undefined {
-  if (name !== undefined) return Object.hasOwn(addons, name) ? name : undefined;
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const { href } = new URL(url);
-  return Object.keys(addons).find((key) => new URL(addons[key]?.url ?? 'none:').href === href);
+/**
+ * Returns the addons that a request names, each once. An address that is not configured is called without credentials.
+ * Throws `unknown_addon` for a name that is not configured, and for an address that `security.addonUrls` does not allow.
+ */
+export function findAddons(rules: AddonRules, requested: readonly AskedAddon[]): NamedAddon[] {
+  const found = new Map<string, NamedAddon>();
+  for (const [index, { name, url }] of requested.entries()) {
+    const addon = name === undefined ? findByUrl(rules, url ?? '') : findByName(rules.addons, name);
+    if (typeof addon === 'string') throw new ParleyError('unknown_addon', addon, { param: `addons[${index}]` });
+    found.set(addon.name, addon);
+  }
+  return [...found.values()];
+}
+
+/** Returns the addon, or the reason why there is none. */
+function findByName(addons: Addons, name: string): NamedAddon | string {
+  const entry = Object.hasOwn(addons, name) ? addons[name] : undefined;
+  return entry === undefined ? `There is no addon named ${name.slice(0, 100)}.` : { name, entry };
+}
+
+/** Returns the addon, or the reason why there is none. */
+function findByUrl({ addons, security }: AddonRules, text: string): NamedAddon | string {
+  if (text.length > maxUrlLength) return `The address of an addon must be at most ${maxUrlLength} characters long.`;
+  const url = isHttpUrl(text) ? URL.parse(text) : null;
+  if (url === null || url.username !== '' || url.password !== '')
+    return 'The address of an addon must be an http or https address without credentials.';
+  const { href } = url;
+  const configured = Object.entries(addons).find(([, entry]) => URL.parse(entry.url)?.href === href);
+  if (configured !== undefined) return { name: configured[0], entry: configured[1] };
+  if (security.addonUrls === 'guarded') return { name: href, entry: { url: href, displayName: url.host } };
+  return 'There is no configured addon with this url, and security.addonUrls does not allow others.';
 }
 
 function nothingIn({ skipped }: OpenApiTools): string {

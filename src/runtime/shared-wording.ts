@@ -10,7 +10,7 @@ const stemChars = 6;
 
 const sentenceEnd = /(?<=[.!?:;])\s+|[。！？]|\n+/;
 const digit = /\d/;
-const code = /\d.*\p{L}|\p{L}.*\d/u;
+const letter = /\p{L}/u;
 const wordOrNumber = /[\p{L}\p{M}\p{N}]+(?:[-_./:][\p{L}\p{M}\p{N}]+)*/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
@@ -31,7 +31,7 @@ export function fromWordingOf(answer: string, passages: readonly string[]): Read
 
 /** Numbers are seldom the same by chance, codes hardly ever. */
 function weigh(words: readonly string[]): number {
-  return words.reduce((sum, word) => sum + (code.test(word) ? 3 : digit.test(word) ? 2 : 1), 0);
+  return words.reduce((sum, word) => sum + (digit.test(word) ? (letter.test(word) ? 3 : 2) : 1), 0);
 }
 
 function* tellingWords(text: string): Iterable<string> {

@@ -8,7 +8,7 @@ export interface AnswerFormat {
   readonly schema: JsonObject | undefined;
 }
 
-const fenced = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/i;
+const fence = '```';
 
 /** What `response_format` asks of an answer; undefined if any text will do. */
 export function answerFormatOf({ response_format: format }: ChatRequest): AnswerFormat | undefined {
@@ -20,7 +20,7 @@ export function answerFormatOf({ response_format: format }: ChatRequest): Answer
 /** The JSON that an answer is, without a code fence around it; what is wrong with it, if it is not what was asked for. A schema that nobody can use allows anything. */
 export function readAnswer(text: string, { schema }: AnswerFormat): { readonly json: string } | { readonly fault: string } {
   const said = text.trim();
-  const json = (fenced.exec(said)?.[1] ?? said).trim();
+  const json = removeFence(said).trim();
   const value = tryParseJson(json);
   if (value === undefined) return { fault: json === '' ? 'it is empty' : 'it is not JSON' };
   if (schema === undefined) return isJsonObject(value) ? { json } : { fault: 'it is not a JSON object' };
@@ -28,6 +28,14 @@ export function readAnswer(text: string, { schema }: AnswerFormat): { readonly j
   const isObject = isJsonObject(value);
   const wrong = schemaFault(isObject ? value : { value }, isObject ? schema : { properties: { value: schema } }, 'answer');
   return wrong === undefined || wrong === unusableSchema ? { json } : { fault: wrong };
+}
+
+/** Returns the text inside a code fence with no language or `json`, or the text itself if it has no such fence. */
+function removeFence(text: string): string {
+  const lineEnd = text.indexOf('\n');
+  if (lineEnd === -1 || !text.startsWith(fence) || !text.endsWith(fence)) return text;
+  const language = text.slice(fence.length, lineEnd).trim().toLowerCase();
+  return language === '' || language === 'json' ? text.slice(lineEnd, -fence.length) : text;
 }
 
 /** What a model is told behind its draft so that it answers in the form asked for. */

@@ -1,28 +1,10 @@
 import { eventData } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/text-bytes.ts';
+import { getStatusOfCode, readContextOverflow } from '#contract/error-conditions.ts';
 import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstreams/upstream.ts';
 import { isSaid } from './reply-text.ts';
 
-/** The status of error types and codes, for errors without a number. */
-const statuses: ReadonlyMap<unknown, number> = new Map([
-  ['invalid_request_error', 400],
-  ['authentication_error', 401],
-  ['billing_error', 402],
-  ['permission_error', 403],
-  ['not_found_error', 404],
-  ['request_too_large', 413],
-  ['rate_limit_error', 429],
-  ['rate_limit_exceeded', 429],
-  ['insufficient_quota', 429],
-  ['overloaded_error', 503],
-  ['server_overloaded', 503],
-  ['timeout_error', 504],
-  ['api_error', 500],
-  ['server_error', 500],
-  ['internal_server_error', 500],
-  ['upstream_error', 500],
-]);
 /** Reasons for which replies end well. */
 const goodReasons: ReadonlySet<unknown> = new Set([
   ...[undefined, null, 'stop', 'length', 'tool_calls', 'function_call', 'content_filter'],
@@ -118,11 +100,12 @@ export function faultOfNamed(event: string): UpstreamFault | undefined {
 /** The fault that an error means, in OpenAI’s form. */
 export function toErrorFault(value: JsonObject): UpstreamFault {
   const { message = 'The upstream sent an error.', ...others } = toSaid(value);
-  const status = statusOf(innerOf(value)) ?? statusOf(value);
+  const isOverflow = readContextOverflow(others.code, message) !== undefined;
+  const status = statusOf(innerOf(value)) ?? statusOf(value) ?? (isOverflow ? 400 : undefined);
   return new UpstreamFault('refused', message, { ...others, ...(status !== undefined && { status }) });
 }
 
 /** Programs of the family name the status as the code where no HTTP status can say it. */
 function statusOf({ code, type }: JsonObject): number | undefined {
-  return /^[45]\d\d$/.test(String(code)) ? Number(code) : (statuses.get(code) ?? statuses.get(type));
+  return /^[45]\d\d$/.test(String(code)) ? Number(code) : (getStatusOfCode(code) ?? getStatusOfCode(type));
 }

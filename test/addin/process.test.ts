@@ -139,20 +139,25 @@ describe('parley addin', () => {
     await put('first');
     await using addin = await startAddinProcess(['--upstream', upstream.url, '--tls-cert', cert, '--tls-key', key]);
     expect(addin.url).toMatch(/^https:/);
-    expect(await shown(addin.url)).toEqual({ name: 'first.parley.test', status: 200 });
+    expect(await shown(addin.url)).toEqual({
+      name: 'first.parley.test',
+      status: 200,
+      strictTransport: 'max-age=31536000',
+    });
     expect(upstream.requests[0]?.headers['x-forwarded-proto']).toBe('https');
     await put('second');
     await vi.waitUntil(async () => (await shown(addin.url)).name === 'second.parley.test', { interval: 50, timeout: 10_000 });
   });
 });
 
-/** The name in the certificate that the gateway shows, and the status it gives. */
-function shown(url: string): Promise<{ name: string; status: number }> {
+/** The name in the certificate that the gateway shows, the status it gives, and what it says of HTTPS. */
+function shown(url: string): Promise<{ name: string; status: number; strictTransport: string | undefined }> {
   return new Promise((resolve, reject) => {
     const asking = request(`${url}${messagesPath}`, { method: 'POST', rejectUnauthorized: false, agent: false }, (response) => {
       const { CN: name } = (response.socket as TLSSocket).getPeerCertificate().subject;
       response.resume();
-      resolve({ name: String(name), status: response.statusCode ?? 0 });
+      const strictTransport = response.headers['strict-transport-security'];
+      resolve({ name: String(name), status: response.statusCode ?? 0, strictTransport });
     });
     asking.on('error', reject).end();
   });

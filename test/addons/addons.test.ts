@@ -19,6 +19,9 @@ function run(options: Pick<LoopOptions, 'ask' | 'tools'> & Partial<LoopOptions>)
   return runLoop({ request, model: 'm', id: 'r', clock: systemClock, signal: never, ...defaultToolSettings, ...options });
 }
 
+const configured = { security: { addonUrls: 'configured' } } as const;
+const guarded = { security: { addonUrls: 'guarded' } } as const;
+
 function addonTools(clock: Clock = systemClock, allowed?: readonly string[]) {
   const caches = new Caches();
   const reader = new OpenApiReader();
@@ -78,7 +81,7 @@ describe('an addon', () => {
       const weather = await startWeather();
       const authorization = { type: 'api_key', key: 'weather-key', name: 'X-Key', location: 'header' } as const;
       const addons: Addons = { weather: { url: weather.url + path, displayName: 'Weather', authorization } };
-      const loaded = await addonTools().load(findAddons(addons, [{ name: 'weather' }]), never);
+      const loaded = await addonTools().load(findAddons({ addons, ...configured }, [{ name: 'weather' }]), never);
       const model = scriptedModel(
         calls(['getWeather', { city: '../Oslo?x=1', units: 'c' }], ['addReport', { text: 'wet', admin: true }]),
         answers('Wet.'),
@@ -100,7 +103,7 @@ describe('an addon', () => {
   it('whose server refuses is told to the model', async () => {
     const weather = await startWeather();
     const loaded = await addonTools().load(
-      findAddons({ weather: { url: `${weather.url}/openapi.json` } }, [{ name: 'weather' }]),
+      findAddons({ addons: { weather: { url: `${weather.url}/openapi.json` } }, ...configured }, [{ name: 'weather' }]),
       never,
     );
     const model = scriptedModel(calls(['getWeather', { city: 'Oslo' }]), answers('Sorry.'));
@@ -116,7 +119,12 @@ describe('an addon', () => {
       inside: { url: 'http://169.254.169.254/openapi.json' },
       page: { url: `${weather.url}/v1/weather/x` },
     };
-    const found = findAddons(addons, [{ name: 'gone' }, { name: 'weather' }, { name: 'inside' }, { name: 'page' }]);
+    const found = findAddons({ addons, ...configured }, [
+      { name: 'gone' },
+      { name: 'weather' },
+      { name: 'inside' },
+      { name: 'page' },
+    ]);
     const loaded = await addonTools().load(found, never);
     expect(loaded.tools.map(({ name }) => name)).toEqual(['getWeather', 'addReport']);
     expect(loaded.missing).toEqual([
@@ -140,7 +148,10 @@ describe('an addon', () => {
       paths: { '/up': { post: { requestBody: { required: true, content: {} } } } },
     };
     const server = await startServer((_request, response) => response.end(JSON.stringify(document)));
-    const { missing } = await addonTools().load(findAddons({ a: { url: server.url } }, [{ name: 'a' }]), never);
+    const { missing } = await addonTools().load(
+      findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
+      never,
+    );
     expect(missing[0]?.reason).toBe(
       "The addon's document has no operation that can be a tool; post_up was left out, since it needs a body of which no media type is told.",
     );
@@ -149,7 +160,10 @@ describe('an addon', () => {
   it('with more tools than a model takes loses the last, which is said', async () => {
     const paths = Object.fromEntries(Array.from({ length: 130 }, (_, i) => [`/p${i}`, { get: {} }]));
     const server = await startServer((_request, response) => response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths })));
-    const loaded = await addonTools().load(findAddons({ a: { url: server.url } }, [{ name: 'a' }]), never);
+    const loaded = await addonTools().load(
+      findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
+      never,
+    );
     expect(loaded.tools).toHaveLength(128);
     expect(loaded.missing).toEqual([{ name: 'Addons', reason: 'A model can be offered 128 tools; 2 of 130 were left out.' }]);
   });
@@ -170,7 +184,10 @@ describe('when the caller leaves', () => {
       leftMs = performance.now();
       return leaving.abort(new Error('left'));
     });
-    const { tools } = await addonTools().load(findAddons({ a: { url: server.url } }, [{ name: 'a' }]), never);
+    const { tools } = await addonTools().load(
+      findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
+      never,
+    );
     const { ask } = scriptedModel(calls(['slow', {}]));
     const frames = run({ ask, tools, signal: leaving.signal });
     const readAll = async () => {
@@ -183,7 +200,7 @@ describe('when the caller leaves', () => {
 
 describe('the document of an addon', () => {
   const document = JSON.stringify({ openapi: '3.1.0', info: {}, paths: { '/a': { get: {} } } });
-  const found = (url: string) => findAddons({ a: { url } }, [{ name: 'a' }]);
+  const found = (url: string) => findAddons({ addons: { a: { url } }, ...configured }, [{ name: 'a' }]);
 
   it('is fetched once by all who want it, and kept for five minutes', async () => {
     let nowMs = 0;
@@ -218,9 +235,8 @@ describe('the document of an addon', () => {
     const server = await startServer(() => undefined);
     const leaving = new AbortController();
     setTimeout(() => leaving.abort(new Error('left')), 20);
-    const startedMs = performance.now();
+    // The server never answers: without the signal, the load would end with a missing addon.
     await expect(addonTools().load(found(server.url), leaving.signal)).rejects.toThrow('left');
-    expect(performance.now() - startedMs).toBeLessThan(120);
   });
 
   it('that does not come in time fails', async () => {
@@ -263,7 +279,8 @@ describe('what a request names', () => {
     ],
     [[], []],
   ])('is found by name or by its own address, once: %j', (asked, names) => {
-    expect(findAddons(addons, asked).map(({ name }) => name)).toEqual(names);
+    expect(findAddons({ addons, ...configured }, asked).map(({ name }) => name)).toEqual(names);
+    expect(findAddons({ addons, ...guarded }, asked).map(({ name }) => name)).toEqual(names);
   });
 
   it.each([
@@ -279,8 +296,30 @@ describe('what a request names', () => {
     { url: 'not an address' },
     {},
   ])('is refused where it is not configured: %j', (asked) => {
-    expect(() => findAddons(addons, [{ name: 'other' }, asked])).toThrow(
+    expect(() => findAddons({ addons, ...configured }, [{ name: 'other' }, asked])).toThrow(
       expect.objectContaining({ code: 'unknown_addon', status: 400, param: 'addons[1]' }),
+    );
+  });
+
+  it('may be any web address if addonUrls is guarded', () => {
+    const requested = [{ url: 'https://Elsewhere.test/openapi.json' }, { url: 'https://elsewhere.test/openapi.json' }];
+    expect(findAddons({ addons, ...guarded }, requested)).toEqual([
+      {
+        name: 'https://elsewhere.test/openapi.json',
+        entry: { url: 'https://elsewhere.test/openapi.json', displayName: 'elsewhere.test' },
+      },
+    ]);
+  });
+
+  it.each([
+    'ftp://elsewhere.test/',
+    'https://user:secret@elsewhere.test/',
+    'not an address',
+    `https://x.test/${'a'.repeat(2048)}`,
+    '',
+  ])('is rejected as an address: %j', (url) => {
+    expect(() => findAddons({ addons, ...guarded }, [{ url }])).toThrow(
+      expect.objectContaining({ code: 'unknown_addon', status: 400, param: 'addons[0]' }),
     );
   });
 });

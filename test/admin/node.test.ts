@@ -97,6 +97,17 @@ describe('a node', () => {
     expect(await told(jsonReply(plainCompletion('Hello')))).toEqual([null, 'ok', null]);
   });
 
+  it('reports why an upstream cannot be reached, in the log too', async () => {
+    const keys = { [callerKey]: { project: 'test', role: 'admin' } };
+    const models = { away: { upstreams: [{ endpoint: 'http://127.0.0.1:1/v1' }], maxRetryAttempts: 1 } };
+    await using itself = await startProcess({ configuration: { models, keys } });
+    await itself.chat('away', { messages: hello });
+    const { json } = await itself.ask({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
+    const words = 'The upstream cannot be reached: the connection was refused.';
+    expect((json as NodeReport).upstreams[0]?.lastError).toBe(words);
+    await vi.waitUntil(() => itself.output.stdout.includes(words), patience);
+  });
+
   it('tells the faults of a reload that was refused, each with its path, until a good one comes', async () => {
     await node.configure(configuration({ models: { demo: { upstreams: [{ protocol: 'demo', wieght: 2 }] } } }));
     const refused = await vi.waitUntil(async () => {

@@ -50,7 +50,8 @@ it('a version that names what was deleted since is not restored', async () => {
 it('a configuration that names one is named with it, for as long as it is not stored', async () => {
   let state: NodeState | undefined;
   const said: string[] = [];
-  const noteMissing = (id: string, references: readonly string[]) => said.push(...(state?.documents.note(id, references) ?? []));
+  const noteMissing = (id: string, references: readonly string[]) =>
+    said.push(...[state?.documents.note(id, references) ?? []].flat());
   const reference = 'files/bucket/late.txt';
   await using other = await startService(
     { models, applications: { guide: quickApp({ document_relative_url: reference }, { displayName: 'Guide' }) } },

@@ -137,6 +137,32 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     for (const name of ['shown.txt', 'kept.txt']) expect((await asOther(`/v1/files/${own}/a/${name}`)).status).toBe(403);
   });
 
+  it('show only files that the user attached, or that the application which answered keeps', async () => {
+    const kept = 'appdata/app/chart.txt';
+    for (const path of ['a/mine.txt', 'private/salary.txt', kept, 'appdata/other/x.txt'])
+      await put(`/v1/files/${own}/${path}`, `content of ${path}`);
+    const attachmentsOf = (...paths: string[]) => paths.map((path) => ({ title: '', url: `files/${own}/${path}` }));
+    const named = attachmentsOf('private/salary.txt', 'a/mine.txt', kept, 'appdata/other/x.txt');
+    const attachments = [{ title: 'Mine', url: `files/${own}/a/mine.txt` }];
+    await send('POST', '/v1/chats/named', {
+      turns: [question('q', { attachments }), reply('r', 'q', { deployment: 'app', custom: { attachments: named } })],
+    });
+    const listed = await send('GET', '/v1/chats/named/shared-files');
+    expect(listed.json).toEqual({
+      object: 'list',
+      data: [
+        { path: 'a/mine.txt', title: 'Mine', from: 'question' },
+        { path: kept, title: 'chart.txt', from: 'reply' },
+      ],
+    });
+    const { token, files } = await share('named');
+    expect(files).toBe(2);
+    const { turns } = (await asOther(`/v1/shared-chats/${token}`)).json as { turns: [object, { custom: object }] };
+    const urls = (turns[1].custom as { attachments: JsonObject[] }).attachments.map(({ url }) => url);
+    expect(urls).toEqual([undefined, `shared-chats/${token}/files/0`, `shared-chats/${token}/files/1`, undefined]);
+    expect((await send('GET', '/v1/chats/named/shared-files', undefined, 'other-key')).status).toBe(404);
+  });
+
   it('are listed and revoked by their owner alone', async () => {
     await send('POST', '/v1/chats/mine', { title: 'Mine', turns: [question('q')] });
     const { id, token } = await share('mine', { expiresInDays: 7 });

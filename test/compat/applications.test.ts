@@ -248,10 +248,14 @@ describe('what an application says', () => {
   ];
   const events = [delta({ role: 'assistant' }), ...custom.map((each) => delta(each)), finish(), usage(1, 1)];
 
-  it('is streamed untouched: stages, attachments, controls, state', async () => {
+  it('is streamed as it comes, with a status in every chunk of a stage', async () => {
     host.script(eventsReply(...events));
     const { deltas } = await (await service.stream('app', { messages: hello })).rest();
-    expect(deltas().slice(1, -1)).toEqual(custom);
+    const completed = custom.map((each) => {
+      const stages = each.custom_content?.stages?.map((stage) => ({ status: null, ...stage }));
+      return stages === undefined ? each : { custom_content: { stages } };
+    });
+    expect(deltas().slice(1, -1)).toEqual(completed);
   });
 
   it('folds to the message of the JSON answer, every index kept', async () => {

@@ -97,6 +97,13 @@ describe('credentials', () => {
       }
     });
 
+    it('names the repeated field in the error', async () => {
+      const [, body] = await askTwice('Api-Key', [callerKey, other]);
+      expect(body).toMatchObject({
+        error: { message: 'The request has two Api-Key fields with different credentials. Send only one of them.' },
+      });
+    });
+
     it.each([
       ['Authorization', bearer, bearer],
       ['Api-Key', callerKey, callerKey],

@@ -46,6 +46,18 @@ describe('functions of the old form', () => {
     });
   });
 
+  it('have a result with another name than its call refused', async () => {
+    const asked = upstream.requests.length;
+    const { status, error } = await service.chat('m', {
+      messages: [
+        ...hello,
+        { role: 'assistant', content: null, function_call: { name: 'get-weather', arguments: '{}' } },
+        { role: 'function', name: 'get-time', content: 'noon' },
+      ],
+    });
+    expect([status, error.param, upstream.requests.length - asked]).toEqual([400, 'messages[2].name', 0]);
+  });
+
   it('have their messages translated, with ids that fit together', async () => {
     upstream.script(jsonReply(plainCompletion('It is sunny.')));
     await service.chat('m', {

@@ -105,6 +105,34 @@ describe('an application', () => {
     ]);
   });
 
+  it.each([
+    ...['x-amzn-oidc-accesstoken', 'x-amzn-oidc-data', 'x-amzn-mtls-clientcert', 'cf-access-jwt-assertion', 'cf-connecting-ip'],
+    ...['x-goog-iap-jwt-assertion', 'x-goog-authenticated-user-email', 'x-serverless-authorization', 'x-ms-client-principal'],
+    ...['x-ms-client-principal-name', 'x-ms-token-aad-access-token', 'x-arr-clientcert', 'x-azure-clientip', 'true-client-ip'],
+    ...[
+      'x-auth-request-access-token',
+      'x-auth-request-email',
+      'remote-user',
+      'remote-groups',
+      'x-remote-user',
+      'x-authentik-jwt',
+    ],
+    ...[
+      'x-pomerium-jwt-assertion',
+      'tailscale-user-login',
+      'teleport-jwt-assertion',
+      'x-consumer-username',
+      'x-vouch-idp-idtoken',
+    ],
+    ...['x-client-cert', 'x-ssl-client-cert', 'ssl-client-verify', 'client-cert', 'x-envoy-external-address', 'x-real-ip'],
+    ...['x-forwarded-client-cert', 'x-forwarded-access-token', 'x-original-forwarded-for', 'fly-client-ip', 'via'],
+    ...['referer', 'origin', 'sec-fetch-site', 'x-csrf-token', 'oidc_claim_email', 'X_Real_IP', 'apikey', 'x-user', 'x-id-token'],
+  ])('is not sent %s, by which a proxy or a browser names the user', async (name) => {
+    await ask('app', { [name]: 'secret', 'x-conversation-id': 'c1' });
+    expect(last().headers['x-conversation-id']).toBe('c1');
+    expect(Object.keys(last().headers)).not.toContain(name.toLowerCase());
+  });
+
   it('is told which of its deployments is called', async () => {
     await ask('app');
     expect(last().headers['x-dial-deployment-id']).toBe('app');
@@ -148,6 +176,20 @@ describe('an application', () => {
       for (const name of ['set-cookie', 'server', 'x-parley-fake', 'x-ratelimit-limit-tokens', 'x-accel-redirect'])
         expect(answer.headers).not.toHaveProperty(name);
     }
+  });
+
+  it.each([
+    ...['X-Frame-Options', 'X-Content-Type-Options', 'X-XSS-Protection', 'X-UA-Compatible', 'X-Robots-Tag', 'X-SourceMap'],
+    ...['X-DNS-Prefetch-Control', 'X-Permitted-Cross-Domain-Policies', 'X-Download-Options', 'X-Content-Security-Policy'],
+    ...['X-LiteSpeed-Location', 'X-LiteSpeed-Cache-Control', 'X-Sendfile', 'X-Accel-Buffering', 'X-Lighttpd-Send-File'],
+    ...['X-Forwarded-Host', 'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-Envoy-Immediate-Health-Check-Fail'],
+    ...['X-Middleware-Rewrite', 'X-Amz-Website-Redirect-Location', 'Strict-Transport-Security', 'Content-Security-Policy'],
+    ...['Access-Control-Allow-Origin', 'Refresh', 'Link', 'Location', 'Clear-Site-Data', 'Alt-Svc', 'Content-Location'],
+  ])('does not return %s, on which browsers, proxies or servers act', async (name) => {
+    host.script(jsonReply(plainCompletion('hi'), 200, { [name]: 'theirs', 'X-Report-Id': '7' }));
+    const { headers } = await ask('app');
+    expect([headers['x-report-id'], headers[name.toLowerCase()]]).not.toContain('theirs');
+    expect(headers['x-report-id']).toBe('7');
   });
 
   it('answers with the number of tries, and with what the last one declared', async () => {

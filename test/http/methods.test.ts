@@ -56,6 +56,10 @@ describe('a path that is not', () => {
     ['GET', '/deployments', '/openai/deployments'],
     ['POST', '/messages', '/anthropic/v1/messages'],
     ['POST', '/v1/messages', '/anthropic/v1/messages'],
+    ['POST', '/v1/chat/completions/', '/v1/chat/completions'],
+    ['POST', '//v1/chat/completions', '/v1/chat/completions'],
+    ['POST', '/v1//chat/completions', '/v1/chat/completions'],
+    ['POST', '/chat/completions//', '/v1/chat/completions'],
   ])('is told which one is meant: %s %s', async (method, path, meant) => {
     const { status, error } = await ask(method, path);
     expect([status, error]).toMatchObject([404, { code: 'route_not_found', message: expect.stringContaining(` ${meant} may`) }]);

@@ -57,6 +57,21 @@ describe('a configuration of DIAL', () => {
     expect(lines.join()).not.toMatch(/rateLimitSchedule|globalInterceptors|secured|forwardAuthToken/);
   });
 
+  it('requires consent to direct calls if an application requires consent', async () => {
+    const endpoint = 'http://finder.example/chat/completions';
+    const withConsent = { applications: { finder: { endpoint, features: { consentRequired: true } } } };
+    const { value, text, lines } = await importOf(withConsent);
+    expect(value).toMatchObject({
+      consent: { directCalls: 'require' },
+      applications: { finder: { features: { consentRequired: true } } },
+    });
+    expect((await checkImported(text)).exitCode).toBe(0);
+    expect(lines.filter((line) => line.includes('consentRequired'))).toEqual([
+      'core.json:1: applications.finder.features.consentRequired: also applies to calls that users make themselves, as in DIAL: `consent.directCalls` is `require` in the result',
+    ]);
+    expect((await importOf({ applications: { finder: { endpoint } } })).value).not.toHaveProperty('consent');
+  });
+
   it('says that an application with an endpoint for the Responses API is answered by its other one', async () => {
     const endpoint = 'http://finder.example/chat/completions';
     const { lines } = await importOf({ applications: { a: { endpoint, responsesEndpoint: 'http://finder.example/responses' } } });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '#base/isolation/fair-queue.ts';
 import { IsolationFault } from '#base/isolation/isolation-fault.ts';
@@ -25,6 +28,19 @@ describe('a process of its own', () => {
 
   it('knows nothing of the environment', async () => {
     expect(await told('tell the environment')).toEqual([[]]);
+  });
+
+  it('reads no file, opens no socket, and starts nothing', async () => {
+    const server = createServer((_request, response) => response.end('reached')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const [outcomes] = (await told('break out', { bytes: Buffer.from(String(port)) })) as [Record<string, unknown>];
+      expect(Object.keys(outcomes)).toHaveLength(12);
+      expect(outcomes).toEqual(Object.fromEntries(Object.keys(outcomes).map((name) => [name, 'ERR_ACCESS_DENIED'])));
+    } finally {
+      server.close();
+    }
   });
 
   it.each(['hoard', 'fill the heap'] as const)('that takes too much memory is ended: %s', async (deed) => {

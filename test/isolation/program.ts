@@ -1,9 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { serveIsolated } from '#base/isolation/serve-isolated.ts';
 
 /** What a process is told to do wrong, or right. */
-export type Deed = 'echo' | 'spin' | 'hoard' | 'fill the heap' | 'throw' | 'leave' | 'tell the environment';
+export type Deed = 'break out' | 'echo' | 'spin' | 'hoard' | 'fill the heap' | 'throw' | 'leave' | 'tell the environment';
 
 const megabyte = 1024 ** 2;
+
+/** Tries what hostile code in a document's process would try; gives what stopped each of it. `address` is that of a server that listens. */
+async function breakOut(address: string): Promise<Record<string, string>> {
+  const port = Number(address);
+  const attempts: Record<string, () => unknown> = {
+    'read a file': () => readFileSync('/etc/passwd', 'utf8').length,
+    'list a folder': () => readdirSync('/'),
+    'read a data folder': () => readFileSync(join(process.cwd(), 'README.md'), 'utf8').length,
+    'write a file': () => writeFileSync(join(tmpdir(), 'parley-broke-out'), ''),
+    'start a process': () => spawnSync('id').error ?? 'ran',
+    'start a thread': () => new Worker('', { eval: true }),
+    'open a socket': () => opened(connect(port, '127.0.0.1'), 'connect'),
+    'open a Unix socket': () => opened(connect('/tmp/parley-broke-out.sock'), 'connect'),
+    listen: () => opened(createServer().listen(0), 'listening'),
+    'send a datagram': () =>
+      new Promise((resolve, reject) =>
+        createSocket('udp4')
+          .on('error', reject)
+          .send('x', port, '127.0.0.1', (error) => (error ? reject(error) : resolve('sent'))),
+      ),
+    'ask by HTTP': () => fetch(`http://127.0.0.1:${port}/`).then(({ status }) => status),
+    'look up a name': () => lookup('localhost'),
+  };
+  const outcomes: Record<string, string> = {};
+  for (const [name, attempt] of Object.entries(attempts)) {
+    try {
+      outcomes[name] = `did: ${await attempt()}`;
+    } catch (thrown) {
+      const { code, cause } = thrown as { code?: string; cause?: { code?: string } };
+      outcomes[name] = code ?? cause?.code ?? String(thrown);
+    }
+  }
+  return outcomes;
+}
+
+function opened(emitter: NodeJS.EventEmitter, event: string): Promise<string> {
+  return new Promise((resolve, reject) => emitter.once(event, () => resolve(event)).once('error', reject));
+}
 
 await serveIsolated<Deed>(async (deed, bytes, give) => {
   const held: unknown[] = [];
@@ -20,6 +66,8 @@ await serveIsolated<Deed>(async (deed, bytes, give) => {
       return process.exit(0);
     case 'tell the environment':
       return Object.keys(process.env);
+    case 'break out':
+      return breakOut(new TextDecoder().decode(bytes));
     case 'echo':
       await give(bytes.length);
       return 'done';

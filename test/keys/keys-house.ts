@@ -1,3 +1,4 @@
+import type { ServiceDeps } from '#app/service-parts.ts';
 import { SqlKeyStore } from '#stores/sql/key-store.ts';
 import type { SqlDatabase } from '#stores/sql/sql-database.ts';
 import { type Answered, ask } from '#test/ask.ts';
@@ -33,7 +34,10 @@ export interface Made {
 
 export const roles = { maker: { selfService: { keys: 3, maxDays: 30 } }, plain: {} };
 
-export async function startKeysHouse(engine: 'SQLite' | 'PostgreSQL', options: ServiceOptions = {}): Promise<KeysHouse> {
+export async function startKeysHouse(
+  engine: 'SQLite' | 'PostgreSQL',
+  options: ServiceOptions & Pick<ServiceDeps, 'prepare'> = {},
+): Promise<KeysHouse> {
   const stored = await openResponses(engine);
   const issuer = await startIssuer();
   const upstream = await startScriptedUpstream();

@@ -51,6 +51,7 @@ export function limitedBy(roles: object, endpoint: string): object {
       stranger: { project: 'stranger', role: 'unheard-of' },
     },
     roles,
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
   };
 }
 

@@ -21,7 +21,7 @@ const flags = [
 ];
 const secret = 'canary-of-a-web-api';
 const web = { type: 'rest-api', name: 'shop', authorization: { type: 'bearer', token: secret }, tools: [] };
-const typed = quickApp({ model: 'chat', web_api_toolset: [web] });
+const typed = quickApp({ model: 'chat', instructions: 'Keep this to yourself.', starters: ['Hello'], web_api_toolset: [web] });
 let service: TestService;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ beforeAll(async () => {
       },
       typed,
     },
-    keys: { user: { project: 'p' }, other: { project: 'q', role: 'staff' } },
+    keys: { user: { project: 'p' }, other: { project: 'q', role: 'staff' }, boss: { project: 'b', role: 'admin' } },
   });
 });
 
@@ -148,22 +148,37 @@ describe('an item of a listing', () => {
       },
       ...{ rate: true, tokenize: false, truncate_prompt: false, configuration: false, accessible_by_per_request_key: true },
     });
-    expect((await itemAt('/openai/models/chat')).features).toMatchObject({ rate: true, tokenize: true, truncate_prompt: true });
-    expect((await itemAt('/openai/models/vectors')).features).toMatchObject({ tokenize: true, truncate_prompt: false });
+    expect((await itemAt('/openai/models/chat')).features).toMatchObject({
+      ...{ rate: true, tokenize: true, truncate_prompt: true, tools: true },
+    });
+    expect((await itemAt('/openai/models/vectors')).features).toMatchObject({
+      ...{ tokenize: true, truncate_prompt: false, tools: false },
+    });
     expect((await itemAt('/openai/applications/typed')).features).toMatchObject({ configuration: true });
   });
 
-  it('of an application of a type has its settings without secrets', async () => {
-    const item = await itemAt('/openai/applications/typed');
+  it('of an application of a type has its settings without secrets, for administrators', async () => {
+    const item = await itemAt('/openai/applications/typed', 'boss');
     expect(item.application_type_schema_id).toBe(typed.applicationTypeSchemaId);
     expect(item.application_properties).toMatchObject({ model: 'chat', web_api_toolset: [{ name: 'shop' }] });
     expect(JSON.stringify(item)).not.toMatch(/canary|\*\*\*/);
-    expect(await itemAt('/openai/applications/plain')).not.toHaveProperty('application_properties');
+    expect(await itemAt('/openai/applications/plain', 'boss')).not.toHaveProperty('application_properties');
+  });
+
+  it('of an application of a type shows other callers only what its form marks as public', async () => {
+    const typedItem = await itemAt('/openai/applications/typed');
+    expect(typedItem.application_type_schema_id).toBe(typed.applicationTypeSchemaId);
+    expect(typedItem.application_properties).toEqual({ starters: ['Hello'] });
+    for (const path of ['/openai/applications', '/openai/deployments', '/v1/models', '/compat/applications']) {
+      const { status, text } = await service.ask({ method: 'GET', path, headers: { 'api-key': 'user' } });
+      expect([path, status]).toEqual([path, 200]);
+      expect(text).not.toMatch(/Keep this to yourself|"shop"/);
+    }
   });
 });
 
 describe('an application that a user made', () => {
-  it('shows its settings to that user alone', async () => {
+  it('shows its settings to that user alone, and its starters to others', async () => {
     const id = `applications/${bucketOf('key:p')}/mine`;
     const saved = await service.ask({
       method: 'PUT',
@@ -175,7 +190,7 @@ describe('an application that a user made', () => {
     expect(await itemAt(`/openai/applications/${id}`)).toMatchObject({ application_properties: { model: 'chat' } });
     const toOthers = await itemAt(`/openai/applications/${id}`, 'other');
     expect(toOthers).toMatchObject({ id, application: id, application_type_schema_id: typed.applicationTypeSchemaId });
-    expect(toOthers).not.toHaveProperty('application_properties');
+    expect(toOthers.application_properties).toEqual({ starters: ['Hello'] });
     await service.ask({ method: 'DELETE', path: `/v1/${id}`, headers: withKey('user') });
   });
 });

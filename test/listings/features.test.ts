@@ -35,6 +35,7 @@ beforeAll(async () => {
         staff: { endpoint, features, userRoles: ['staff'] },
         dead: { endpoint, features: { configurationEndpoint: gone, tokenizeEndpoint: gone } },
       },
+      keys: { 'caller-key': { project: 'test' }, another: { project: 'another' }, rater: { project: 'rater' } },
     },
     { noteAudit: (event) => noted.push(event) },
   );
@@ -139,12 +140,39 @@ describe('without a program', () => {
     for (const path of ['/v1/plain/rate', '/v1/deployments/plain/rate'])
       expect((await post(path, { rate: true, comment: 'good', responseId: 'r1' })).status).toBe(200);
     expect((await post('/v1/m/rate', { rate: -1, comment: null, more: 1 })).status).toBe(200);
-    const common = { action: 'deployment.rated', subject: 'key:test', requestId: expect.any(String) };
+    const common = { id: expect.any(String), action: 'deployment.rated', subject: 'key:test', requestId: expect.any(String) };
     expect(noted).toEqual([
       { ...common, object: 'plain', details: { rate: true, comment: 'good', responseId: 'r1' } },
       { ...common, object: 'plain', details: { rate: true, comment: 'good', responseId: 'r1' } },
       { ...common, object: 'm', details: { rate: -1 } },
     ]);
+  });
+
+  it('ratings of one response by one user are one, and those of other users and responses are others', async () => {
+    const rate = async (rating: object, headers = {}): Promise<string> => {
+      await post('/v1/plain/rate', rating, headers);
+      return (noted.at(-1) as { id: string }).id;
+    };
+    const first = await rate({ rate: true, responseId: 'r1' });
+    expect(await rate({ rate: false, responseId: 'r1' })).toBe(first);
+    const others = [
+      await rate({ rate: true, responseId: 'r2' }),
+      await rate({ rate: true, responseId: 'r1' }, { 'api-key': 'another' }),
+      await rate({ rate: true }),
+      await rate({ rate: true }),
+    ];
+    expect(new Set([first, ...others]).size).toBe(5);
+  });
+
+  it('ratings beyond 500 a day are refused for their user alone', async () => {
+    const rate = (key: string) => post('/v1/plain/rate', { rate: true }, { 'api-key': key });
+    for (let nth = 0; nth < 500; nth += 1) expect((await rate('rater')).status).toBe(200);
+    const { status, error, headers } = await rate('rater');
+    expect([status, error.code]).toEqual([429, 'request_limit_exceeded']);
+    expect(error.message).toMatch(/^Your limit of 500 ratings per day is used up; it resets at \d{4}-\d\d-\d\dT00:00:00Z\.$/);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect((await rate('another')).status).toBe(200);
+    expect(noted).toHaveLength(501);
   });
 
   it.each([

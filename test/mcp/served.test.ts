@@ -47,7 +47,7 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
       { index: 0, title: 'Notes', data: '# Notes', reference_url: 'https://x.test/notes' },
       { index: 1, type: 'image/png', data: 'aGk=' },
       { index: 2, type: 'image/svg+xml', data: '<svg/>' },
-      { index: 3, type: 'application/pdf', title: 'Paper', url: 'files/b/paper.pdf' },
+      { index: 3, type: 'application/pdf', title: 'Paper', url: 'files/public/paper.pdf' },
       { index: 4, type: 'application/zip', data: 'aGk=' },
     ];
     const { service } = await startServed(
@@ -63,7 +63,7 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
       },
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },
       { type: 'resource', resource: { uri: 'attachment:2', mimeType: 'image/svg+xml', text: '<svg/>' } },
-      { type: 'resource_link', uri: 'files/b/paper.pdf', name: 'Paper', mimeType: 'application/pdf' },
+      { type: 'resource_link', uri: 'files/public/paper.pdf', name: 'Paper', mimeType: 'application/pdf' },
       { type: 'resource', resource: { uri: 'attachment:4', mimeType: 'application/zip', blob: 'aGk=' } },
     ]);
   });

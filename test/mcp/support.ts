@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { Answered } from '#test/ask.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
@@ -263,8 +264,8 @@ export function loadMcpTools(url: string, limits: { timeoutMs?: number; connectM
   const settings = toSettings(url);
   const tools = new McpTools(clock, new Caches());
   onTestFinished(() => tools.close());
-  const load = async (signal = new AbortController().signal, subject = 'user') =>
-    (await tools.load(settings, network, { signal, subject, application: 'app' })).tools;
+  const load = async (signal = new AbortController().signal, subject = 'user', more: Partial<McpToolsetSettings> = {}) =>
+    (await tools.load({ ...settings, ...more }, network, { signal, subject, application: 'app' })).tools;
   return { tools, load, pass: clock.pass };
 }
 

@@ -261,7 +261,7 @@ const fullReport: NodeReport = {
   upstreams: [
     {
       ...{ id: 'demo/0', deployment: 'demo', protocol: 'demo', origin: null, region: null, model: 'demo', weight: 1, tier: 0 },
-      ...{ state: 'failing', failuresInARow: 2, refusedStatus: null, offUntil: 3 },
+      ...{ state: 'failing', failuresInARow: 2, refusedStatus: null, lastError: null, offUntil: 3 },
     },
   ],
   configuration: { files: ['parley.json'], loadedAt: 1, refusedAt: 2, faults: [fault], warnings: [fault] },

@@ -1,6 +1,7 @@
 import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
 import { apiOperations } from '#app/api-operations.ts';
+import { isApiVersion } from '#contract/api-version.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
 import { type ApiOperation, json } from '#surfaces/http/operation.ts';
 import { keyErrors } from '#surfaces/http/operation-errors.ts';
@@ -73,6 +74,48 @@ describe('the OpenAPI document', () => {
     );
     const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('describes the fields that OpenAI clients send', () => {
+    const { components } = toOpenApi(operations, '1.2.3') as {
+      components: { schemas: Record<string, { properties: Record<string, { items?: { properties: object } }> }> };
+    };
+    for (const name of ['ChatRequest', 'ChatRequestByModel']) {
+      const { properties = {} } = components.schemas[name] ?? {};
+      expect(Object.keys(properties)).toEqual(
+        expect.arrayContaining([
+          ...['tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'stream_options'],
+          ...['max_completion_tokens', 'seed', 'reasoning_effort'],
+        ]),
+      );
+      expect(Object.keys(properties.messages?.items?.properties ?? {})).toEqual(
+        expect.arrayContaining(['tool_calls', 'tool_call_id']),
+      );
+    }
+  });
+
+  test('describes an operation at /v1 first, and at its other paths as an alias', () => {
+    const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, Record<string, { description: string }>> };
+    const names = Object.keys(paths).filter((path) => path.includes('chat/completions'));
+    expect(names[0]).toBe('/v1/chat/completions');
+    for (const name of names.slice(1))
+      expect(paths[name]?.post?.description).toMatch(/^Alias of `POST \/v1\/chat\/completions`\./);
+  });
+
+  test('accepts exactly the calendar dates as the API version of a path', () => {
+    const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, { post: { parameters: object[] } }> };
+    const parameters = paths['/compat/deployments/{id}/chat/completions/{api_version}']?.post.parameters;
+    const parameter = parameters?.find((each) => 'name' in each && each.name === 'api_version') as {
+      schema: { pattern: string };
+    };
+    const pattern = new RegExp(parameter.schema.pattern);
+    const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index).padStart(2, '0'));
+    for (const year of ['1900', '2000', '2023', '2024', '2100']) {
+      for (const month of numbers(14)) {
+        const dates = numbers(33).map((day) => `${year}-${month}-${day}`);
+        expect(dates.filter((date) => pattern.test(date))).toEqual(dates.filter(isApiVersion));
+      }
+    }
   });
 
   test('has every schema that it refers to', () => {

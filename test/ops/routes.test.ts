@@ -51,6 +51,17 @@ describe('/ready', () => {
   });
 });
 
+describe('/openapi.json', () => {
+  test('is compressed for clients that accept gzip', async () => {
+    const app = open();
+    const plain = await app.inject('/openapi.json');
+    const packed = await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip, br' } });
+    expect([plain.headers['content-encoding'], packed.headers['content-encoding']]).toEqual([undefined, 'gzip']);
+    expect(gunzipSync(packed.rawPayload).toString()).toBe(plain.body);
+    expect(packed.headers.vary).toBe('accept-encoding');
+  });
+});
+
 describe('/metrics', () => {
   test('is text', async () => {
     const answer = await open().inject('/metrics');

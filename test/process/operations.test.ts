@@ -128,11 +128,40 @@ describe('HTTPS', () => {
     expect(await readFile(key, 'utf8')).toContain('PRIVATE KEY');
   });
 
+  it('tells browsers on every response to come by HTTPS only, and plain HTTP does not', async () => {
+    const files = ['--tls-cert', join(fixtures, 'first-cert.pem'), '--tls-key', join(fixtures, 'first-key.pem')];
+    await using node = await startProcess({ configuration: demo, flags: files });
+    const strictTransportAt = (path: string, method = 'GET', body = ''): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
+        const options = { method, rejectUnauthorized: false, agent: false, headers };
+        const asking = request(`${node.url}${path}`, options, (response) => {
+          response.resume();
+          resolve([response.statusCode, response.headers['strict-transport-security']]);
+        });
+        asking.on('error', reject).end(body);
+      });
+    const year = 'max-age=31536000';
+    const chat = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] });
+    const streamed = JSON.stringify({ ...JSON.parse(chat), stream: true });
+    expect(await strictTransportAt('/v1/models')).toEqual([200, year]);
+    expect(await strictTransportAt('/')).toEqual([200, year]);
+    expect(await strictTransportAt('/nothing')).toEqual([404, year]);
+    expect(await strictTransportAt('/health')).toEqual([200, year]);
+    expect(await strictTransportAt('/v1/chat/completions', 'POST', chat)).toEqual([200, year]);
+    expect(await strictTransportAt('/v1/chat/completions', 'POST', streamed)).toEqual([200, year]);
+    expect(await strictTransportAt('/v1/chat/completions', 'POST', '{')).toEqual([400, year]);
+    await using plain = await startProcess({ configuration: demo });
+    expect((await fetch(`${plain.url}/health`)).headers.get('strict-transport-security')).toBeNull();
+  });
+
   it('is refused with a reason where the files do not fit', async () => {
     const files = ['--tls-cert', join(fixtures, 'first-cert.pem'), '--tls-key', join(fixtures, 'second-key.pem')];
     const { code, stderr } = await runCommand(['serve', '--port', '0', ...files]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/first-cert\.pem/);
     expect((await runCommand(['serve', '--tls-cert', 'x.pem'])).stderr).toMatch(/go together/);
+    const missing = ['--tls-cert', 'nowhere.pem', '--tls-key', join(fixtures, 'first-key.pem')];
+    expect((await runCommand(['serve', ...missing])).stderr).toContain('--tls-cert nowhere.pem: the file does not exist');
   });
 });

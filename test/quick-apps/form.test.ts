@@ -100,7 +100,7 @@ describe('the settings of a quick app', () => {
       'an expression that is none',
       { ...settings, ...conditions({ condition_type: 'match', property_name: 'id', expression: '(?=a)' }) },
       [
-        'applications_as_tools[0].conditions[0].expression: must be a regular expression of at most 1000 characters in the syntax of RE2, which has no look-around and no back-references',
+        'applications_as_tools[0].conditions[0].expression: must be a regular expression in the syntax of RE2, which has no look-around and no back-references: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
       ],
     ],
     [

@@ -172,6 +172,12 @@ describe('the obsolete form', () => {
     expect(second.rig.offered()).toEqual(first.rig.offered());
   });
 
+  it('accepts url as another name of path', async () => {
+    const properties = { shop: { type: 'string', description: 'shop.', parameter_info: { type: 'url' } } };
+    const { request } = await call(toolset(operation({ method: 'get', path: '/{shop}', properties })), { shop: 'a/b' });
+    expect(request?.path).toBe('/a%2Fb');
+  });
+
   it('sends its key as api_key, in the header or the query', async () => {
     const key = { auth_type: 'apikey', api_key: 'sesame' };
     const inHeader = await call(obsolete([parameter('shop')], key), { shop: 's' });

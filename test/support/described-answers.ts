@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import type { Documented, OpenApiDocument } from './documented.ts';
 
 /** An answer of a service of a test, as its callers got it. */
@@ -65,8 +66,11 @@ export function seeAnswers(server: Server, toDocument: SeenAnswer['toDocument'])
     }
     response.once('close', () => {
       if (!response.headersSent || length > longestText) return;
-      const type = /^content-type: *([^;\r]*)/im.exec(String(Reflect.get(response, '_header')))?.[1] ?? '';
-      const text = Buffer.concat(pieces).toString();
+      const head = String(Reflect.get(response, '_header'));
+      const type = /^content-type: *([^;\r]*)/im.exec(head)?.[1] ?? '';
+      const body = Buffer.concat(pieces);
+      const isCompressed = type === 'application/json' && /^content-encoding: *gzip\r/im.test(head) && response.writableFinished;
+      const text = (isCompressed ? gunzipSync(body) : body).toString();
       seen.push({ method, path, status: response.statusCode, type, text, isWhole: response.writableFinished, toDocument });
     });
   });

@@ -16,6 +16,10 @@ export class MemoryApplicationStore implements ApplicationStore {
     return this.#formsOf(id).at(-1);
   }
 
+  async findAll(ids: readonly string[]): Promise<readonly StoredApplication[]> {
+    return ids.flatMap((id) => this.#formsOf(id).at(-1) ?? []);
+  }
+
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
     const before = await this.find(application.id);
     if (!isMet(condition, before?.etag)) return undefined;

@@ -3,6 +3,7 @@ import type {
   FilePage,
   FileQuery,
   IndexedFile,
+  IndexPlace,
   MoveOutcome,
   Moving,
   OverQuota,
@@ -23,6 +24,10 @@ export class MemoryFileIndex implements FileIndex {
 
   async find(bucket: string, path: string): Promise<IndexedFile | undefined> {
     return this.#files.get(toKey(bucket, path));
+  }
+
+  async findAll(places: readonly IndexPlace[]): Promise<readonly IndexedFile[]> {
+    return places.flatMap(({ bucket, path }) => this.#files.get(toKey(bucket, path)) ?? []);
   }
 
   /** How many contents are on their way. */

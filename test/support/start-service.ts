@@ -53,6 +53,7 @@ export interface ServiceOptions {
   /** Absent: the model that comes with the service. */
   readonly embedder?: Embedder;
   readonly responses?: NonNullable<ServiceDeps['responses']>;
+  readonly maxBackgroundRunMs?: number;
   readonly broadcast?: NonNullable<ServiceDeps['broadcast']>;
   readonly evaluations?: NonNullable<ServiceDeps['evaluations']>;
   readonly chats?: NonNullable<ServiceDeps['chats']>;

@@ -130,7 +130,7 @@ describe('the stock client before an upstream of the Messages dialect', () => {
   });
 
   it.each([
-    ['too long', 400, 'invalid_request_error', 'invalid_request', /^prompt is too long$/],
+    ['too long', 400, 'invalid_request_error', 'context_length_exceeded', /^prompt is too long$/],
     ['too large', 413, 'invalid_request_error', 'payload_too_large', /^Request too large$/],
     ['no such', 404, 'not_found_error', 'DeploymentNotFound', /^model: x$/],
     ['too fast', 429, 'rate_limit_error', 'upstream_rate_limited', /Slow down/],

@@ -15,6 +15,7 @@ const upstream = {
   tier: 0,
   failuresInARow: 0,
   refusedStatus: null,
+  lastError: null,
   offUntil: null,
   state: 'ok',
 } as const;

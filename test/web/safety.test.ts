@@ -99,6 +99,33 @@ describe('attachments', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
+  it.each([
+    'files/../v1/user/keys',
+    'files/../user/keys',
+    'files/%2e%2e/user/keys',
+    'files/b/%2E./../user/keys',
+    'files/b/..\\..\\user/keys',
+    'files/.\t./user/keys',
+    'shared-chats/../user/keys',
+  ])('never lead the page to another path of the service: %j', async (url) => {
+    house.upstream.script(
+      eventsReply(
+        delta({ role: 'assistant', custom_content: { attachments: [{ index: 0, type: 'text/plain', title: 'Notes', url }] } }),
+        ...plainReply('Here.').slice(1),
+      ),
+    );
+    const { page, say, answer } = await house.open('raw');
+    const led: string[] = [];
+    page.on('request', (request) => {
+      if (/user\/keys/.test(request.url())) led.push(request.url());
+    });
+    await say('Hello');
+    await answer();
+    await page.getByText('Notes').first().click();
+    await page.waitForTimeout(300);
+    expect(led).toEqual([]);
+  });
+
   it('are shown by their type', async () => {
     const { page, troubles } = await hear([
       { index: 0, type: 'text/csv', title: 'Cities', data: 'City,People\n"Paris, FR",2102650\n' },

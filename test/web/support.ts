@@ -102,8 +102,8 @@ export async function startPageHouse(
     async open(deployment, options) {
       const opened = await openAt(`/#key=${callerKey}`, options);
       await opened.page.locator('#message').waitFor();
-      await opened.page.evaluate(`location.hash = '#/?with=${deployment}'`);
-      await opened.page.locator('.picker', { hasText: new RegExp(deployment, 'i') }).waitFor();
+      await opened.page.evaluate(`location.hash = '#/?with=${encodeURIComponent(deployment)}'`);
+      await opened.page.locator('.picker', { hasText: new RegExp(deployment.split('/').at(-1) ?? '', 'i') }).waitFor();
       await opened.page.locator('.starter').first().waitFor();
       return opened;
     },

@@ -47,6 +47,7 @@ export class EvaluationClient {
 
   /** `BUCKET/PATH` of an application, percent-encoded. */
   async placeOf(application: string): Promise<string> {
+    // Pattern bound: an argument of the command line.
     const whole = /^applications\/(.+\/.+)$/.exec(application)?.[1];
     if (whole !== undefined) return whole;
     const { bucket } = (await this.#send('GET', 'v1/bucket')) as { bucket: string };

@@ -88,6 +88,7 @@ export class Variables {
       .toUpperCase()
       .replaceAll(/[^A-Z0-9]+/g, '_')
       .replace(/^(?=\d)/, '_')
+      // Pattern bound: a name in the operator's file.
       .replaceAll(/^_+(?=\D)|_+$/g, '');
     let name = plain === '' ? 'SECRET' : plain;
     for (let nth = 2; this.#taken.has(name); nth += 1) name = `${plain}_${nth}`;

@@ -11,10 +11,10 @@ const always = new Set([
   'upgrade',
 ]);
 
-const plain = /^\s*(?:keep-alive|close)?\s*$/i;
+const plain = new Set(['', 'keep-alive', 'close']);
 
 /** Tells which fields, by names in lower case, are not to be passed on; `connection` is the field that can name more of them. */
 export function hopByHop(connection: string | undefined): { has(name: string): boolean } {
-  if (connection === undefined || plain.test(connection)) return always;
+  if (connection === undefined || plain.has(connection.trim().toLowerCase())) return always;
   return new Set([...always, ...connection.split(',').map((name) => name.trim().toLowerCase())]);
 }

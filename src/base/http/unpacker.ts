@@ -1,5 +1,11 @@
-import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createInflateRaw, createUnzip } from 'node:zlib';
+import {
+  type BrotliDecompress,
+  createBrotliDecompress,
+  createInflateRaw,
+  createUnzip,
+  type InflateRaw,
+  type Unzip,
+} from 'node:zlib';
 import { HttpFault, type ReplyHeaders, type ReplyListener } from './client.ts';
 
 /** Reading from the socket, as the one who unpacks steers it. */
@@ -25,7 +31,11 @@ export class Unpacker implements ReplyListener {
   readonly #next: ReplyListener;
   readonly #reading: Reading;
   #encoding = '';
-  #stream: Transform | undefined;
+  #stream: Decompressor | undefined;
+  /** Failure of the connection, reported after the content that arrived before it. */
+  #fault: HttpFault | undefined;
+  /** Whether all content that arrived before the failure is decompressed. */
+  #isFlushed = false;
   #isPaused = false;
   #isOver = false;
 
@@ -43,7 +53,7 @@ export class Unpacker implements ReplyListener {
   }
 
   bytes(text: string): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#fault !== undefined) return;
     const piece = Buffer.from(text, 'latin1');
     this.#stream ??= this.#open(piece);
     if (!this.#stream.write(piece)) this.#reading.pauseReading();
@@ -54,10 +64,12 @@ export class Unpacker implements ReplyListener {
     else if (!this.#isOver) this.#next.end();
   }
 
+  /** Decompression runs on another thread, so content that arrived earlier may still be in the stream. */
   fail(fault: HttpFault): void {
-    if (this.#isOver) return;
-    this.cancel();
-    this.#next.fail(fault);
+    if (this.#isOver || this.#fault !== undefined) return;
+    this.#fault = fault;
+    if (this.#stream === undefined) this.#end(fault);
+    else this.#stream.flush(() => this.#failIfRead());
   }
 
   pause(): void {
@@ -76,9 +88,13 @@ export class Unpacker implements ReplyListener {
     this.#stream?.destroy();
   }
 
-  #open(first: Buffer): Transform {
+  #open(first: Buffer): Decompressor {
     const stream = createStream(this.#encoding, first);
-    stream.on('data', (piece: Buffer) => this.#isOver || this.#next.bytes(piece.toString('latin1')));
+    stream.on('data', (piece: Buffer) => {
+      if (this.#isOver) return;
+      this.#next.bytes(piece.toString('latin1'));
+      if (this.#isFlushed) this.#failIfRead();
+    });
     stream.on('drain', () => this.#reading.resumeReading());
     stream.on('end', () => {
       if (this.#isOver) return;
@@ -86,17 +102,30 @@ export class Unpacker implements ReplyListener {
       this.#next.end();
     });
     stream.on('error', (cause) => {
-      if (this.#isOver) return;
-      this.#reading.cancel();
-      this.#next.fail(new HttpFault('malformed', `the reply is not the ${this.#encoding} that it says it is`, cause));
+      this.#end(this.#fault ?? new HttpFault('malformed', `the reply is not valid ${this.#encoding} data`, cause));
     });
     if (this.#isPaused) stream.pause();
     return stream;
   }
+
+  /** Reports the failure of the connection, unless a paused listener still has content to read. */
+  #failIfRead(): void {
+    this.#isFlushed = true;
+    if (this.#fault !== undefined && this.#stream?.readableLength === 0) this.#end(this.#fault);
+  }
+
+  #end(fault: HttpFault): void {
+    if (this.#isOver) return;
+    this.#reading.cancel();
+    this.cancel();
+    this.#next.fail(fault);
+  }
 }
 
+type Decompressor = BrotliDecompress | InflateRaw | Unzip;
+
 /** Some servers send `deflate` without the frame of zlib that it should have (RFC 9110, 8.4.1.2). */
-function createStream(encoding: string, [first = 0]: Buffer): Transform {
+function createStream(encoding: string, [first = 0]: Buffer): Decompressor {
   if (encoding === 'br') return createBrotliDecompress();
   return encoding === 'deflate' && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();
 }

@@ -1,4 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { freeBytes } from '../free-bytes.ts';
 import { IsolationFault } from './isolation-fault.ts';
 
@@ -35,9 +38,17 @@ export interface IsolatedPart {
 
 const stackKb = 3900;
 
+/** Where Parley's own code is: the only files that a process may read, beside those next to its program. */
+const code = [
+  new URL('../../../src/', import.meta.url),
+  new URL('../../../node_modules/', import.meta.url),
+  new URL('../../../package.json', import.meta.url),
+];
+
 /**
  * Lets a process of its own read what somebody sent, so that neither its time nor its memory is this one's: it ends when it is done,
- * or is ended when it takes too much, and all it took is given back. It has no environment and no credentials. Gives the parts
+ * or is ended when it takes too much, and all it took is given back. It has no environment and no credentials, and by Node's permission
+ * model it reads no files but Parley's own code, writes none, opens no sockets and starts no processes. Gives the parts
  * that the program gave. Throws IsolationFault, the signal's reason.
  */
 export function runIsolated<Task>({ program, task, bytes, bounds, signal }: IsolatedWork<Task>): Promise<unknown[]> {
@@ -45,11 +56,12 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
   const { timeoutMs, maxMemoryMb } = bounds;
   const child = fork(program, [], {
     env: {},
-    execArgv: [`--max-old-space-size=${maxMemoryMb}`, `--stack-size=${stackKb}`],
+    execArgv: [`--max-old-space-size=${maxMemoryMb}`, `--stack-size=${stackKb}`, ...toPermissions(program)],
     serialization: 'advanced',
     // What libraries print about a document is not logged.
     stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
   });
+  preferToBeKilled(child);
   const question: IsolatedQuestion = { task, maxMemoryMb };
   child.send(question, () => undefined);
   // A process that ends without having read everything is told of by its end.
@@ -76,6 +88,28 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
     });
     signal.addEventListener('abort', leave, { once: true });
   });
+}
+
+/** Options of Node for what the process may do. The thread that watches its memory is started before the right to start threads is dropped. */
+function toPermissions(program: URL): readonly string[] {
+  const readable = new Set([new URL('./', program), ...code].map((url) => fileURLToPath(url)).flatMap(withTarget));
+  return ['--permission', '--allow-worker', ...[...readable].map((path) => `--allow-fs-read=${path}`)];
+}
+
+/** Modules are loaded from where a link leads: `node_modules` may be one. */
+function withTarget(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  const target = realpathSync(path);
+  return [path, path.endsWith(sep) ? `${target}${sep}` : target];
+}
+
+/** Where the kernel runs out of memory it ends that process, and not this one. */
+function preferToBeKilled({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
+  } catch {
+    // Only Linux has it.
+  }
 }
 
 /** Only its own watch, the kernel short of memory, and V8 short of heap end a process by these signals. */

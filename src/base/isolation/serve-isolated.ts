@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import type { IsolatedPart, IsolatedQuestion } from './run-isolated.ts';
@@ -17,22 +16,13 @@ export async function serveIsolated<Task>(
   process.once('disconnect', () => process.exit());
   const [[question], bytes] = await Promise.all([once(process, 'message'), buffer(process.stdin)]);
   const { task, maxMemoryMb } = question as IsolatedQuestion;
-  preferToBeKilled();
   await watchMemory(maxMemoryMb);
+  process.permission.drop('worker');
   const give = (part: unknown, isLast = false): Promise<void> =>
     new Promise((resolve) => process.send?.({ part, isLast } satisfies IsolatedPart, () => resolve()));
   const own = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
   await give(await work(task as Task, own, (part) => give(part)), true);
   process.exit();
-}
-
-/** Where the kernel runs out of memory it ends this process, and not the one that waits for it. */
-function preferToBeKilled(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '1000');
-  } catch {
-    // Only Linux has it.
-  }
 }
 
 /** From a thread of its own, since the work may leave this one no moment. */

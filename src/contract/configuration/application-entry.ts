@@ -1,3 +1,4 @@
+import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { keepSecrets } from '../quick-app/secrets.ts';
@@ -6,9 +7,12 @@ import { complete } from './complete.ts';
 import { applicationFaults } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
-import type { Fault } from './fault.ts';
+import { type Fault, formatPath } from './fault.ts';
 import { readSchema } from './schema-node.ts';
 import { withoutNullFields } from './without-null-fields.ts';
+
+const shape = Compile(ApplicationEntry);
+const maxPathChars = 200;
 
 /** What an application is measured against. */
 export interface EntryContext {
@@ -33,14 +37,33 @@ export function withEntryNames(written: unknown): unknown {
 /** Reads an entry of `applications`; takes any value. */
 export function readApplicationEntry(written: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
   const value = withoutAbsent(written);
-  const completed = complete(ApplicationEntry, value);
-  const rules = isJsonObject(completed) ? [...applicationFaults(completed, ids)] : [];
-  const faults = [...explain(ApplicationEntry, completed), ...rules];
+  const faults = findFaults(value, ids);
   const entry = value as ApplicationEntry;
   if (faults.length > 0 || entry.applicationProperties === undefined) return { entry, faults };
   const kept = keepSecrets(entry.applicationProperties, storedProperties);
   const inProperties = kept.faults.map((fault) => ({ ...fault, path: ['applicationProperties', ...fault.path] }));
   return { entry: { ...entry, applicationProperties: kept.properties }, faults: inProperties };
+}
+
+/** A stored entry as it can be used today. */
+interface StoredEntry {
+  /** With all defaults of the schema. Of an invalid entry nothing is used: it has the defaults alone, and is open to no role. */
+  readonly entry: ApplicationEntry;
+  /** Path and claim of the first error. Undefined: the entry is valid. */
+  readonly issue: string | undefined;
+}
+
+/** Validates a stored entry by the rules for saving one, but for whether its model exists. */
+export function readStoredEntry(stored: unknown): StoredEntry {
+  const [first] = findFaults(stored, undefined);
+  const entry = complete(ApplicationEntry, first === undefined ? stored : { userRoles: [] }) as ApplicationEntry;
+  return { entry, issue: first && `${formatPath(first.path).slice(0, maxPathChars) || 'the entry'} ${first.message}` };
+}
+
+function findFaults(value: unknown, ids: ReadonlySet<string> | undefined): readonly Fault[] {
+  const completed = complete(ApplicationEntry, value);
+  const rules = isJsonObject(completed) ? [...applicationFaults(completed, ids)] : [];
+  return shape.Check(completed) ? rules : [...explain(ApplicationEntry, completed), ...rules];
 }
 
 /** The entry without optional fields that are null; of its settings those of a quick app. */

@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { parseChatRequest } from '../chat-request.ts';
 import { isDeploymentId } from '../deployment-path.ts';
+import { parseEmbeddingsRequest } from '../embeddings-request.ts';
 import { ParleyError } from '../errors.ts';
 import { quickAppFaults } from '../quick-app/quick-app-faults.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
 import { ModelEntry } from './deployments.ts';
 import { entriesOf, objectsOf } from './entries.ts';
-import type { Fault, Path } from './fault.ts';
+import type { Fault } from './fault.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultProtocol, modelProtocols, protocols, traitsOf } from './protocols.ts';
 import { childOf, readSchema } from './schema-node.ts';
@@ -15,16 +16,12 @@ import { isHeaderName } from './values.ts';
 
 /** What the schema cannot say of models and applications. */
 export function* deploymentFaults(configuration: unknown): Iterable<Fault> {
-  for (const section of ['models', 'applications']) {
-    for (const [id, { defaults, type }] of entriesOf(configuration, section)) {
-      if (type !== 'embedding' && isJsonObject(defaults)) yield* defaultFaults(defaults, [section, id, 'defaults']);
-    }
-  }
   const models = entriesOf(configuration, 'models');
   const applications = entriesOf(configuration, 'applications');
   for (const [id, model] of models) {
     yield* idFaults('models', id);
     yield* modelFaults(id, model);
+    for (const fault of defaultFaults(model)) yield { ...fault, path: ['models', id, ...fault.path] };
     for (const fault of featureFaults(model)) yield { ...fault, path: ['models', id, ...fault.path] };
   }
   const modelIds = new Set(models.map(([id]) => id));
@@ -47,16 +44,19 @@ function* idFaults(section: string, id: string): Iterable<Fault> {
   }
 }
 
-/** Defaults are checked as a request would be that has them. */
-function* defaultFaults(defaults: JsonObject, path: Path): Iterable<Fault> {
-  if (defaults.messages !== undefined) yield { path: [...path, 'messages'], message: 'cannot be a default' };
+/** Checks the defaults of a deployment as fields of a request. */
+function* defaultFaults({ defaults, type }: JsonObject): Iterable<Fault> {
+  if (!isJsonObject(defaults)) return;
+  const content = type === 'embedding' ? 'input' : 'messages';
+  if (defaults[content] !== undefined) yield { path: ['defaults', content], message: 'cannot be a default' };
   try {
-    parseChatRequest({ ...defaults, messages: [{ role: 'user', content: '' }] });
-  } catch (thrown) {
-    if (!(thrown instanceof ParleyError)) throw thrown;
-    const param = thrown.param ?? '';
-    const claim = thrown.message.slice(param.length + 1).replace(/\.$/, '');
-    yield { path: [...path, ...param.split('.').filter((key) => key !== '')], message: claim };
+    if (type === 'embedding') parseEmbeddingsRequest({ ...defaults, input: 'a' });
+    else parseChatRequest({ ...defaults, messages: [{ role: 'user', content: '' }] });
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    const param = error.param ?? '';
+    const claim = error.message.slice(param.length + 1).replace(/\.$/, '');
+    yield { path: ['defaults', ...param.split('.').filter((key) => key !== '')], message: claim };
   }
 }
 
@@ -145,10 +145,14 @@ function isWithoutOne(own: string, key: string): boolean {
   return own.slice(at + 1) === key.slice(at);
 }
 
-/** What the schema cannot say of one application; paths begin at its entry. `ids` are those of all deployments. */
-export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string>): Iterable<Fault> {
+/**
+ * Rules for one application that its schema cannot express. Paths start at its entry. `ids` are those of all deployments.
+ * Undefined: whether the model exists is not checked.
+ */
+export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string> | undefined): Iterable<Fault> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
   yield* featureFaults(application);
+  yield* defaultFaults(application);
   if (endpoint !== undefined && (schemaId !== undefined || properties === undefined)) return;
   if (schemaId !== undefined) {
     if (typeof schemaId === 'string' && !isQuickAppSchemaId(schemaId)) {
@@ -171,11 +175,12 @@ export function* applicationFaults(application: JsonObject, ids: ReadonlySet<str
 }
 
 /** A quick app needs a model; which of the deployments in its tools exist is looked up with each call. What is no object the schema has refused. */
-function* propertyFaults(properties: unknown, ids: ReadonlySet<string>): Iterable<Fault> {
+function* propertyFaults(properties: unknown, ids: ReadonlySet<string> | undefined): Iterable<Fault> {
   if (!isJsonObject(properties)) return;
   const faults = quickAppFaults(properties);
   for (const fault of faults) yield { ...fault, path: ['applicationProperties', ...fault.path] };
   const { model } = properties;
-  if (typeof model !== 'string' || model === '' || ids.has(model) || model.startsWith('applications/')) return;
+  if (ids === undefined || typeof model !== 'string' || model === '') return;
+  if (ids.has(model) || model.startsWith('applications/')) return;
   yield { path: ['applicationProperties', 'model'], ...notConfigured('a deployment', model, ids) };
 }

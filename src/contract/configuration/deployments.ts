@@ -1,6 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { passThroughApis } from '../pass-through.ts';
-import { apiVersion, headerValue, httpUrl, milliseconds, named, open, strict, text, texts } from './fields.ts';
+import {
+  apiVersion,
+  fieldBounds,
+  headerValue,
+  httpUrl,
+  milliseconds,
+  named,
+  open,
+  strict,
+  text,
+  texts,
+  withinChars,
+} from './fields.ts';
 import { defaultProtocol, modelProtocols } from './protocols.ts';
 
 /** Time limits towards one upstream. */
@@ -49,6 +61,7 @@ export const UpstreamEntry = strict(
     key: Type.Optional(
       text(
         'Secret key of the upstream, best read from the environment. `bedrock`: a Bedrock API key, or `accessKeyId:secretAccessKey`, or `accessKeyId:secretAccessKey:sessionToken`. `vertex`: a key of express mode, or the JSON of a service account as one string. Required for `gemini` and `mistral`. Absent: none is sent; `bedrock` and `vertex` then use the credentials of the environment (`AWS_*`, Google’s application default credentials).',
+        fieldBounds.maxLineChars,
       ),
     ),
     extraData: Type.Optional(
@@ -99,7 +112,6 @@ const feature = (byDefault: boolean, description: string) => Type.Boolean({ defa
 /** What callers are told that a deployment can do, in words of the configuration. */
 const announced = {
   systemPromptSupported: feature(true, 'Listed as `system_prompt`: messages of the role `system` count.'),
-  toolsSupported: feature(false, 'Listed as `tools`: it takes tools that the caller runs.'),
   reasoningSupported: feature(
     false,
     'Listed as `reasoning`: it thinks before it answers, as much as `reasoning_effort` says; the page then offers to set that.',
@@ -110,40 +122,54 @@ const announced = {
   allowResume: feature(true, 'Listed as `allow_resume`: a reply that broke off can be gone on with.'),
 };
 
-/** What a deployment announces and asks for; further keys are listed to callers as they are. */
-const Features = Type.Unsafe<{ consentRequired: boolean; accessibleByPerRequestKey?: boolean; [feature: string]: unknown }>({
-  type: 'object',
-  properties: {
-    consentRequired: Type.Boolean({
-      default: false,
-      description: 'Whether another application needs the consent of the user before it may call this deployment.',
-    }),
-    accessibleByPerRequestKey: feature(
-      true,
-      'Whether applications may call it on behalf of their users. Listed as `accessible_by_per_request_key`.',
-    ),
-    ...announced,
-    configurationEndpoint: servedAt('says how a conversation may be configured'),
-    rateEndpoint: servedAt('takes what users think of a reply'),
-    tokenizeEndpoint: servedAt('counts tokens'),
-    truncatePromptEndpoint: servedAt('says which messages of a conversation that is too long to leave out'),
-  },
-  required: ['consentRequired', 'accessibleByPerRequestKey', ...Object.keys(announced)],
-  default: {},
-  description:
-    'What the deployment can do; further keys are shown in listings as they are, but for addresses. A misspelt key is a fault.',
-});
+/** What a deployment announces and asks for. Further keys are listed to clients as they are. */
+const Features = withinChars(
+  Type.Unsafe<{ consentRequired: boolean; accessibleByPerRequestKey?: boolean; [feature: string]: unknown }>({
+    type: 'object',
+    maxProperties: fieldBounds.maxProperties,
+    properties: {
+      consentRequired: Type.Boolean({
+        default: false,
+        description: 'Whether another application needs the consent of the user before it may call this deployment.',
+      }),
+      accessibleByPerRequestKey: feature(
+        true,
+        'Whether applications may call it on behalf of their users. Listed as `accessible_by_per_request_key`.',
+      ),
+      ...announced,
+      toolsSupported: Type.Boolean({
+        description:
+          'Whether it accepts tools that the client runs. Listed as `tools`. Absent: `true` for chat models of every protocol but `dial`, otherwise `false`.',
+      }),
+      configurationEndpoint: servedAt('says how a conversation may be configured'),
+      rateEndpoint: servedAt('takes what users think of a reply'),
+      tokenizeEndpoint: servedAt('counts tokens'),
+      truncatePromptEndpoint: servedAt('says which messages of a conversation that is too long to leave out'),
+    },
+    required: ['consentRequired', 'accessibleByPerRequestKey', ...Object.keys(announced)],
+    default: {},
+    description:
+      'What the deployment can do; further keys are shown in listings as they are, but for addresses. A misspelt key is a fault. At most 200 keys and 16,384 characters of JSON.',
+  }),
+  16_384,
+);
 
 const common = {
-  displayName: Type.Optional(text('Name shown to people. Absent: the id.')),
-  displayVersion: Type.Optional(text('Version shown to people. Absent: none is shown.')),
+  displayName: Type.Optional(text('Name shown to people. Absent: the id.', fieldBounds.maxNameChars)),
+  displayVersion: Type.Optional(text('Version shown to people. Absent: none is shown.', fieldBounds.maxNameChars)),
   description: Type.Optional(
-    Type.String({ description: 'What it is for, shown to people and to models that may call it as a tool. Absent: nothing is.' }),
+    Type.String({
+      maxLength: fieldBounds.maxTextChars,
+      description: 'What it is for, shown to people and to models that may call it as a tool. Absent: nothing is.',
+    }),
   ),
-  iconUrl: Type.Optional(text('Address of a picture for lists. Absent: none.')),
+  iconUrl: Type.Optional(text('Address of a picture for lists. Absent: none.', fieldBounds.maxLineChars)),
   userRoles: Type.Optional(texts({ description: 'Roles that may see and call it. Absent: everyone. Empty: no one.' })),
   features: Features,
-  defaults: open({ default: {}, description: 'Fields put into a request that does not have them, such as `temperature`.' }),
+  defaults: open({
+    default: {},
+    description: 'Fields put into a request that does not have them, such as `temperature`. They follow the rules for a request.',
+  }),
   inputAttachmentTypes: Type.Optional(
     texts({ description: 'MIME types of attachments it reads, such as `image/*`. Absent: not announced.' }),
   ),
@@ -215,6 +241,9 @@ export const ModelEntry = strict(
 );
 export type ModelEntry = Static<typeof ModelEntry>;
 
+/** Characters of JSON. The body that saves an application has at most 512 KiB. */
+const maxSettingsChars = 512 * 1024;
+
 /** An application: an endpoint of its own, or settings of a type that the service runs itself. */
 export const ApplicationEntry = strict(
   {
@@ -226,7 +255,9 @@ export const ApplicationEntry = strict(
         'Schema id of the application’s type. Without an `endpoint` it ends in `/custom_application_schemas/quickapps`: a quick app, which the service runs. Beside one it may be any; the application is told its id in `X-DIAL-APPLICATION-ID`. Absent: it has no type.',
       ),
     ),
-    applicationProperties: Type.Optional(open({ description: 'Settings of that type. Absent: it has none, or no type.' })),
+    applicationProperties: Type.Optional(
+      open({ maxChars: maxSettingsChars, description: 'Settings of that type. Absent: it has none, or no type.' }),
+    ),
     forwardAuthToken: Type.Optional(
       Type.Boolean({
         description:

@@ -22,7 +22,7 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
     if (audience === undefined)
-      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too' };
+      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too', isNotice: true };
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
@@ -73,6 +73,7 @@ function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Fa
       path: ['models', id, 'pricing'],
       message: `is missing, so calls of this model never reach the costLimit of the role ${limited}`,
       hint: 'write "pricing": {} if the model is free',
+      isNotice: true,
     };
   }
 }
@@ -87,11 +88,13 @@ function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
     for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const) {
       const price = pricing[name] ?? 0;
       if (price < minSuspiciousPrice) continue;
+      // Pattern bound: a number in the configuration.
       const perToken = (price / tokensPerMillion).toFixed(maxDecimals).replace(/0+$/, '');
       yield {
         path: ['models', id, 'pricing', name],
         message: `is ${price} USD for one token`,
         hint: `write ${perToken} for ${price} USD per million tokens`,
+        isNotice: true,
       };
     }
   }
@@ -132,6 +135,7 @@ function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
 }
 
 /** What the service puts behind the base address of a model's upstream; a deployment of Azure may have such a name. */
+// Pattern bound: an address in the configuration.
 const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
 
 /** Other gateways are given the whole address of one operation. The address is not repeated: it may have secrets. */

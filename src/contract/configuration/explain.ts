@@ -91,6 +91,12 @@ function sayError(error: TLocalizedValidationError, { found, node }: { found: un
       return error.params.limit === 1 ? 'must not be empty' : `must have at least ${error.params.limit} characters`;
     case 'minItems':
       return error.params.limit === 1 ? 'must have at least one item' : `must have at least ${error.params.limit} items`;
+    case 'maxLength':
+      return `must have at most ${error.params.limit} characters`;
+    case 'maxItems':
+      return `must have at most ${error.params.limit} items`;
+    case 'maxProperties':
+      return `must have at most ${error.params.limit} keys`;
     case 'pattern':
       return node.errorMessage ?? error.message;
     case 'minimum':

@@ -8,6 +8,8 @@ export interface Fault {
   readonly message: string;
   /** The way out, if there is one to name. */
   readonly hint?: string;
+  /** Whether it may be meant and stays so: the log and `parley check` name it, but the health of a node does not depend on it. */
+  readonly isNotice?: true;
 }
 
 const plainKey = /^[A-Za-z_$][\w$-]*$/;

@@ -13,9 +13,24 @@ export function strict<Properties extends TProperties>(properties: Properties, o
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
+/** Bounds of what an entry may hold. Configured and stored entries have the same. */
+export const fieldBounds = {
+  maxNameChars: 200,
+  /** Of an ID, a role, or another word. */
+  maxWordChars: 1024,
+  maxTextChars: 4000,
+  /** Of an address, a header field, or a secret. */
+  maxLineChars: 8192,
+  /** Of deployments that an entry names, and of most other lists. */
+  maxItems: 200,
+  maxProperties: 200,
+} as const;
+
 interface NamedOptions extends FieldOptions {
   /** What the free keys are, in a word or two. */
   readonly by: string;
+  /** Absent: as many as there are. Stored entries must have a bound. */
+  readonly maxProperties?: number;
 }
 
 /** An object whose keys are free and whose values are all of one kind. */
@@ -28,17 +43,36 @@ export function named<Entry extends TSchema>(entry: Entry, { by, ...options }: N
   });
 }
 
-/** An object with any keys and values. */
-export function open(options: FieldOptions) {
-  return Type.Unsafe<Record<string, unknown>>({ type: 'object', ...options });
+/** An object with any keys and values, of at most `maxChars` characters of JSON. */
+export function open({ maxChars = 65_536, ...options }: FieldOptions & { readonly maxChars?: number }) {
+  const object = Type.Unsafe<Record<string, unknown>>({ type: 'object', maxProperties: fieldBounds.maxProperties, ...options });
+  return withinChars(object, maxChars);
 }
 
-export function text(description: string) {
-  return Type.String({ minLength: 1, description });
+/** The schema with a bound on the JSON of its value. */
+export function withinChars<Schema extends TSchema>(schema: Schema, maxChars: number) {
+  return Type.Refine(
+    schema,
+    (value) => JSON.stringify(value).length <= maxChars,
+    () => `must have at most ${maxChars} characters of JSON`,
+  );
 }
 
-export function texts(options: { readonly description: string; readonly default?: string[] }) {
-  return Type.Array(Type.String({ minLength: 1 }), options);
+export function text(description: string, maxLength: number = fieldBounds.maxWordChars) {
+  return Type.String({ minLength: 1, maxLength, description });
+}
+
+interface TextsOptions {
+  readonly description: string;
+  readonly default?: string[];
+  readonly isPublic?: true;
+  readonly maxItems?: number;
+  /** Of each text. */
+  readonly maxLength?: number;
+}
+
+export function texts({ maxItems = fieldBounds.maxItems, maxLength = fieldBounds.maxWordChars, ...options }: TextsOptions) {
+  return Type.Array(Type.String({ minLength: 1, maxLength }), { maxItems, ...options });
 }
 
 /** A whole number of milliseconds, at least one, that a timer can hold. */
@@ -48,7 +82,8 @@ export function milliseconds(options: { readonly description: string; readonly d
 
 export function httpUrl(description: string) {
   const errorMessage = 'must be an address that begins with http:// or https://';
-  const written = Type.String({ minLength: 1, description, pattern: '^[hH][tT][tT][pP][sS]?://', errorMessage });
+  const bounds = { minLength: 1, maxLength: fieldBounds.maxLineChars };
+  const written = Type.String({ ...bounds, description, pattern: '^[hH][tT][tT][pP][sS]?://', errorMessage });
   const whole = Type.Refine(written, isHttpUrl, () => errorMessage);
   return Type.Refine(whole, isWithoutUser, () => 'must not carry a user name or password: they are not sent');
 }
@@ -61,10 +96,10 @@ const notInHeader = 'must not hold a line break or another character that a head
 
 /** Text sent in a header field. */
 export function headerValue(description: string) {
-  return Type.Refine(text(description), isHeaderValue, () => notInHeader);
+  return Type.Refine(text(description, fieldBounds.maxLineChars), isHeaderValue, () => notInHeader);
 }
 
-const hidden = { format: 'password', writeOnly: true } as const;
+const hidden = { format: 'password', writeOnly: true, maxLength: fieldBounds.maxLineChars } as const;
 
 /** Text that is never shown again once it was written. */
 export function secretText(description: string) {

@@ -11,6 +11,8 @@ export interface ProtocolTraits {
   /** Whether the base address must be configured; others have one of their own. */
   readonly needsEndpoint: boolean;
   readonly needsKey: boolean;
+  /** Whether its chat models accept tools that the client runs, unless the configuration says otherwise. */
+  readonly supportsTools: boolean;
   /** Whether most upstreams refuse a request that names no version of the API. */
   readonly needsApiVersion: boolean;
   /** Which key is read besides one token for a header field: one that signs requests, or the JSON of a service account. */
@@ -49,6 +51,7 @@ const plain: ProtocolTraits = {
   needsEndpoint: false,
   needsKey: false,
   needsApiVersion: false,
+  supportsTools: true,
   otherKey: undefined,
   speaksMessages: () => false,
   takesCacheMarks: false,
@@ -94,7 +97,7 @@ const ofModels = {
   },
   gemini: { ...plain, needsKey: true, takesThinking: true, thoughtsOf: 'gemini', takesFormatWithTools: () => false },
   mistral: { ...plain, needsKey: true, takesReasoning: () => true, takesFormatWithTools: () => false },
-  dial: { ...plain, takesReasoning: () => true, callsDeployments: true, isCalledByModel: true },
+  dial: { ...plain, supportsTools: false, takesReasoning: () => true, callsDeployments: true, isCalledByModel: true },
   demo: { ...plain, keepsControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;
 
@@ -108,7 +111,14 @@ export type ProtocolName = ModelProtocol | ApplicationProtocol;
 /** What is known of each protocol outside of its own module. */
 export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
   ...ofModels,
-  application: { ...plain, needsEndpoint: true, takesReasoning: () => true, callsDeployments: true, speaksForItself: true },
+  application: {
+    ...plain,
+    supportsTools: false,
+    needsEndpoint: true,
+    takesReasoning: () => true,
+    callsDeployments: true,
+    speaksForItself: true,
+  },
 };
 
 /** The protocols that an upstream of a model can name. */

@@ -71,6 +71,11 @@ export const SecuritySettings = strict(
       description:
         'Origins of pages that may call the API from a browser (CORS), such as `https://app.example`. `*`: any, without credentials of the browser. Empty: none.',
     }),
+    addonUrls: Type.Enum(['guarded', 'configured'], {
+      default: 'guarded',
+      description:
+        'Addresses that a request can name under `addons`. `guarded`: every address that the network guard of tools allows. `configured`: only the addresses of configured addons.',
+    }),
     maxBodyBytes: Type.Integer({
       minimum: 1,
       default: 67_108_864,

@@ -2,8 +2,14 @@ import { type Static, type TProperties, Type } from 'typebox';
 import type { JsonObject } from '#base/json.ts';
 import { Message } from '../message.ts';
 
-/** Bounds of cases. Sizes are characters of JSON. */
-export const caseBounds = { mostCases: 1000, maxChars: 200_000, maxCharsOfAll: 4 * 1024 ** 2, mostChecks: 20 } as const;
+/** Bounds of cases. Sizes are characters of JSON. `maxPatterns` is for the cases of one request together. */
+export const caseBounds = {
+  mostCases: 1000,
+  maxPatterns: 1000,
+  maxChars: 200_000,
+  maxCharsOfAll: 4 * 1024 ** 2,
+  mostChecks: 20,
+} as const;
 
 const longestText = 20_000;
 const jsonObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });

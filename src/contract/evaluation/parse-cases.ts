@@ -1,9 +1,9 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
+import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { parseMessage } from '../parse-message.ts';
 import { requestFault, requireShape } from '../request-fault.ts';
-import { compilePattern, PatternFault } from '../safe-pattern.ts';
 import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
 
 const forms = new Map(
@@ -32,11 +32,30 @@ export function parseList(list: readonly unknown[], at: string): readonly Evalua
   const where = at === '' ? 'The body' : at;
   if (list.length === 0) throw requestFault(where, 'must have at least one case');
   if (list.length > caseBounds.mostCases) throw requestFault(where, `must have at most ${caseBounds.mostCases} cases`);
-  return list.map((each, nth) => parseCase(each, `${at}[${nth}]`));
+  if (JSON.stringify(list).length > caseBounds.maxCharsOfAll)
+    throw requestFault(where, `must have at most ${caseBounds.maxCharsOfAll} characters of JSON`);
+  const patterns: PatternAt[] = [];
+  const cases = list.map((each, nth) => readCase(each, `${at}[${nth}]`, patterns));
+  requirePatterns(patterns, where);
+  return cases;
+}
+
+/** A pattern and its path. */
+interface PatternAt {
+  readonly pattern: string;
+  readonly at: string;
 }
 
 /** One case, its values as JSON has them. Throws invalid_request; `at` is its path. */
 export function parseCase(value: unknown, at = ''): EvaluationCase {
+  const patterns: PatternAt[] = [];
+  const parsed = readCase(value, at, patterns);
+  requirePatterns(patterns, at || 'The body');
+  return parsed;
+}
+
+/** Adds the patterns of the case, so that all of a body are compiled within one time limit. */
+function readCase(value: unknown, at: string, patterns: PatternAt[]): EvaluationCase {
   if (!isJsonObject(value)) throw requestFault(at || 'The body', 'must be an object, with input and checks');
   refuseUnknown(value, caseKeys, at);
   const text = JSON.stringify(value);
@@ -51,7 +70,12 @@ export function parseCase(value: unknown, at = ''): EvaluationCase {
   return {
     ...(typeof name === 'string' && { name }),
     input: parseInput(input, below(at, 'input')),
-    checks: checks.map((each, nth) => parseCheck(each, `${below(at, 'checks')}[${nth}]`)),
+    checks: checks.map((each, nth) => {
+      const where = `${below(at, 'checks')}[${nth}]`;
+      const check = parseCheck(each, where);
+      if (check.type === 'matches') patterns.push({ pattern: check.pattern, at: `${where}.pattern` });
+      return check;
+    }),
   };
 }
 
@@ -74,7 +98,6 @@ function parseCheck(value: unknown, at: string): EvaluationCheck {
   refuseUnknown(value, form.keys, at);
   refuseLongTexts(value, at);
   const check = requireShape<Static<(typeof checkForms)[CheckType]>>(form.shape as never, value, at);
-  if (check.type === 'matches') requirePattern(check.pattern, `${at}.pattern`);
   if (check.type === 'json_schema' && JSON.stringify(check.schema).length > maxSchemaChars)
     throw requestFault(`${at}.schema`, `must have at most ${maxSchemaChars} characters`);
   return check;
@@ -89,12 +112,21 @@ function refuseLongTexts(check: JsonObject, at: string): void {
   }
 }
 
-function requirePattern(pattern: string, at: string): void {
+function requirePatterns(patterns: readonly PatternAt[], where: string): void {
+  if (patterns.length > caseBounds.maxPatterns)
+    throw requestFault(where, `must have at most ${caseBounds.maxPatterns} checks of the type matches`);
+  if (patterns.length === 0) return;
+  let current = where;
   try {
-    compilePattern(pattern);
+    withPatterns(({ compile }) => {
+      for (const { pattern, at } of patterns) {
+        current = at;
+        compile(pattern);
+      }
+    });
   } catch (cause) {
-    if (!(cause instanceof PatternFault)) throw cause;
-    throw requestFault(at, `must be a regular expression that RE2 takes: ${cause.message}`);
+    if (!(cause instanceof PatternError)) throw cause;
+    throw requestFault(current, `must be a regular expression that RE2 accepts: ${cause.message}`);
   }
 }
 

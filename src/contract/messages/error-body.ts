@@ -1,3 +1,4 @@
+import type { ContextOverflow } from '../error-conditions.ts';
 import type { ParleyError } from '../errors.ts';
 import type { MessagesError, MessagesErrorType } from './dialect.ts';
 
@@ -11,7 +12,7 @@ const types: ReadonlyMap<number, MessagesErrorType> = new Map([
   [504, 'timeout_error'],
 ]);
 
-type ToldError = Pick<ParleyError, 'status' | 'message' | 'param'> & Partial<Pick<ParleyError, 'displayMessage'>>;
+type ToldError = Pick<ParleyError, 'status' | 'message' | 'param'> & Partial<Pick<ParleyError, 'displayMessage' | 'overflow'>>;
 
 /** An error as the messages dialect words it: the type by status, the field at fault by its dotted path. */
 export function toMessagesError(error: ToldError, requestId: string): MessagesError {
@@ -22,7 +23,17 @@ export function toMessagesError(error: ToldError, requestId: string): MessagesEr
 }
 
 /** `messages[0].content must be …` becomes `messages.0.content: must be …`. */
-function toMessage({ message, param }: Pick<ParleyError, 'message' | 'param'>): string {
+function toMessage({ message, param, overflow }: ToldError): string {
+  if (overflow !== undefined) return toOverflowMessage(message, overflow);
   if (param === null || !message.startsWith(`${param} `)) return message;
   return `${param.replace(/\[(\d+)\]/g, '.$1')}: ${message.slice(param.length + 1)}`;
+}
+
+const overflowWords = 'prompt is too long';
+
+/** Clients of the dialect shorten a conversation only if they find these words. */
+function toOverflowMessage(message: string, { actual, limit }: ContextOverflow): string {
+  if (message.includes(overflowWords)) return message;
+  if (actual !== undefined && limit !== undefined) return `${overflowWords}: ${actual} tokens > ${limit} maximum`;
+  return `${overflowWords}: ${message}`;
 }

@@ -1,6 +1,7 @@
 import { type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { requestFault, requireShape } from '../request-fault.ts';
+import { requireUrlLength } from '../url-length.ts';
 
 const text = Type.String();
 const orNull = Type.Union([Type.String(), Type.Null()]);
@@ -70,6 +71,7 @@ function parseBlock(block: Typed, { role, at }: Place): void {
   const sourceShape = sourceShapes.get(from.type);
   if (sourceShape === undefined) return;
   requireShape(sourceShape, from, `${at}.source`);
+  if (from.type === 'url') requireUrlLength(String(from.url), `${at}.source.url`);
   if (from.type === 'content') parseInner(from.content, { role, at: `${at}.source.content` });
 }
 

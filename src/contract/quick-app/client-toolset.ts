@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { strict, text } from '../configuration/fields.ts';
+import { fieldBounds, strict, text } from '../configuration/fields.ts';
 import { dataType } from './data-type.ts';
-import { functionName } from './function-name.ts';
+import { functionName, maxDescriptionChars } from './function-name.ts';
 
 const Parameter = strict(
   {
     name: text('Name of the parameter.'),
-    description: Type.String({ description: 'What the parameter is, for the model.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the parameter is, for the model.' }),
     parameter_type: dataType,
   },
   { description: 'A parameter of the tool; the model must give it.' },
@@ -16,8 +16,8 @@ const Parameter = strict(
 export const ClientToolset = strict(
   {
     name: functionName(),
-    description: Type.String({ description: 'What the tool does, for the model.' }),
-    parameters: Type.Array(Parameter, { description: 'Parameters of the tool; may be empty.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the tool does, for the model.' }),
+    parameters: Type.Array(Parameter, { maxItems: fieldBounds.maxItems, description: 'Parameters of the tool; may be empty.' }),
   },
   { description: 'A tool that the caller runs.' },
 );

@@ -1,18 +1,21 @@
-import { RE2JS } from 're2js';
+import { compilePattern, PatternError, type PatternLimits } from '#base/text/patterns.ts';
 
 /** What of a deployment a condition can look at. */
 export const conditionProperties = ['id', 'display_name', 'description', 'application'] as const;
 
-/** Classes in classes take long to be put together. */
-const longestExpression = 1000;
+/** Bounds of the conditions of one quick app. */
+export const conditionBounds = { maxConditions: 100, maxPerEntry: 20, maxExpressionChars: 1000 } as const;
 
-/** Whether a text is a regular expression in the syntax of RE2, and short enough to be compiled in a moment. */
+/** Room for an expression of plain letters that is as long as it may be. */
+export const expressionLimits: PatternLimits = { maxSourceChars: conditionBounds.maxExpressionChars, maxProgramSize: 1100 };
+
+/** Returns whether a text is a regular expression in the syntax of RE2 within the bounds of a condition. */
 export function isExpression(text: string): boolean {
-  if (text.length > longestExpression) return false;
   try {
-    RE2JS.compile(text);
+    compilePattern(text, expressionLimits);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof PatternError) return false;
+    throw error;
   }
 }

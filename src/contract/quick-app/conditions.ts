@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { strict } from '../configuration/fields.ts';
-import { conditionProperties, isExpression } from './condition-parts.ts';
+import { fieldBounds, strict } from '../configuration/fields.ts';
+import { conditionBounds, conditionProperties } from './condition-parts.ts';
 
 const property = Type.Enum([...conditionProperties], {
   description: 'What of a deployment is looked at; `application` is whether it is an application rather than a model.',
@@ -10,7 +10,7 @@ const Equal = strict(
   {
     condition_type: Type.Literal('eq'),
     property_name: property,
-    const: Type.Union([Type.String(), Type.Boolean()], {
+    const: Type.Union([Type.String({ maxLength: fieldBounds.maxTextChars }), Type.Boolean()], {
       description: 'What it must be, exactly. For `application`: true or "application", false or "model".',
     }),
   },
@@ -21,15 +21,11 @@ const Match = strict(
   {
     condition_type: Type.Literal('match'),
     property_name: property,
-    expression: Type.Refine(
-      Type.String({
-        maxLength: 1000,
-        description: 'Regular expression in the syntax of RE2 that the property must match somewhere.',
-      }),
-      isExpression,
-      () =>
-        'must be a regular expression of at most 1000 characters in the syntax of RE2, which has no look-around and no back-references',
-    ),
+    // quickAppFaults compiles all expressions of an application in one run, so that they share one time limit.
+    expression: Type.String({
+      maxLength: conditionBounds.maxExpressionChars,
+      description: 'Regular expression in the syntax of RE2 that the property must match somewhere.',
+    }),
   },
   { description: 'Holds where the property matches a regular expression.' },
 );
@@ -40,6 +36,12 @@ export type Condition = Static<typeof Condition>;
 
 /** All deployments that meet every one of some conditions. */
 export const DeploymentConditions = strict(
-  { conditions: Type.Array(Condition, { minItems: 1, description: 'Conditions that must all hold.' }) },
+  {
+    conditions: Type.Array(Condition, {
+      minItems: 1,
+      maxItems: conditionBounds.maxPerEntry,
+      description: 'Conditions that must all hold.',
+    }),
+  },
   { description: 'All deployments that meet every condition.' },
 );

@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
 
+/** Of a tool or a parameter. OpenAPI documents carry long ones over. */
+export const maxDescriptionChars = 16_384;
+
 /** Name of a tool for the model. */
 export function functionName() {
   return Type.String({

@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import { type Pattern, type PatternRun, withPatterns } from '#base/text/patterns.ts';
+import { expressionLimits } from './condition-parts.ts';
 import type { Condition } from './conditions.ts';
 
 /** A deployment as conditions look at it. */
@@ -9,17 +10,29 @@ export interface DescribedDeployment {
   readonly isApplication: boolean;
 }
 
-/** Tells the deployments that meet every one of the conditions. Expressions run in linear time. */
-export function meetConditions(conditions: readonly Condition[]): (deployment: DescribedDeployment) => boolean {
-  const filters = conditions.map(toFilter);
-  return (deployment) => filters.every((holds) => holds(deployment));
+/** Returns whether a deployment meets conditions that were compiled before. Throws `PatternError`. */
+export type MeetsConditions = (deployment: DescribedDeployment, patterns: PatternRun) => boolean;
+
+/** Compiles conditions that must all hold. Throws `PatternError`. */
+export function compileConditions(conditions: readonly Condition[], { compile }: PatternRun): MeetsConditions {
+  const filters = conditions.map((condition) => {
+    const pattern = condition.condition_type === 'match' ? compile(condition.expression, expressionLimits) : undefined;
+    return toFilter(condition, pattern);
+  });
+  return (deployment, patterns) => filters.every((holds) => holds(deployment, patterns));
 }
 
-function toFilter(condition: Condition): (deployment: DescribedDeployment) => boolean {
+/** Returns which deployments meet all of the conditions. Throws `PatternError`. For the page: the service compiles conditions once. */
+export function meetConditions(conditions: readonly Condition[]): (deployment: DescribedDeployment) => boolean {
+  const meets = withPatterns((patterns) => compileConditions(conditions, patterns));
+  return (deployment) => withPatterns((patterns) => meets(deployment, patterns));
+}
+
+function toFilter(condition: Condition, pattern: Pattern | undefined): MeetsConditions {
   const { property_name: property } = condition;
   if (condition.condition_type === 'eq') return (deployment) => wordsOf(deployment, property).includes(condition.const);
-  const expression = RE2JS.compile(condition.expression);
-  return (deployment) => wordsOf(deployment, property).some((word) => expression.matcher(String(word)).find());
+  return (deployment, { isFound }) =>
+    wordsOf(deployment, property).some((word) => pattern !== undefined && isFound(pattern, String(word)));
 }
 
 /** What a property can be called: an application is "application", `true` and "true". */

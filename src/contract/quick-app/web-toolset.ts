@@ -1,20 +1,23 @@
 import { type Static, Type } from 'typebox';
 import { Authorization } from '../configuration/authorization.ts';
-import { httpUrl, named, secretHeaderValue, strict, text } from '../configuration/fields.ts';
+import { fieldBounds, httpUrl, named, secretHeaderValue, strict, text } from '../configuration/fields.ts';
 import { dataType } from './data-type.ts';
-import { functionName } from './function-name.ts';
+import { functionName, maxDescriptionChars } from './function-name.ts';
+
+/** Large OpenAPI documents have some hundreds of operations. */
+const maxOperations = 1000;
 
 /** One of some methods, in small or capital letters. */
 function anyCase(methods: readonly string[], description: string) {
   const spelled = methods.map((method) => method.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`));
   const errorMessage = `must be one of ${methods.join(', ')}`;
-  return Type.String({ description, examples: ['get'], pattern: `^(${spelled.join('|')})$`, errorMessage });
+  return Type.String({ maxLength: 6, description, examples: ['get'], pattern: `^(${spelled.join('|')})$`, errorMessage });
 }
 
 const ParameterInfo = strict(
   {
-    type: Type.Enum(['query', 'path', 'header', 'body', 'whole_body'], {
-      description: 'Where in the request the value goes; `whole_body`: it is the body itself.',
+    type: Type.Enum(['query', 'path', 'url', 'header', 'body', 'whole_body'], {
+      description: 'Part of the request that carries the value. `url` means `path`. `whole_body`: the value is the body itself.',
     }),
     key: Type.Optional(text('Name that the server knows it by. Absent: the name of the property.')),
     style: Type.Optional(
@@ -33,6 +36,7 @@ const ParameterInfo = strict(
 const Property = Type.Object(
   { parameter_info: Type.Optional(ParameterInfo) },
   {
+    maxProperties: fieldBounds.maxProperties,
     description: 'JSON Schema of the parameter; `const` fixes its value and hides it from the model.',
     additionalProperties: Type.Unknown(),
   },
@@ -41,14 +45,25 @@ const Property = Type.Object(
 const ToolFunction = strict(
   {
     name: functionName(),
-    description: Type.String({ description: 'What the tool does, for the model.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the tool does, for the model.' }),
     parameters: Type.Object(
       {
         type: Type.Optional(Type.Literal('object')),
-        properties: Type.Optional(named(Property, { by: 'name', description: 'Parameters by name. Absent: none.' })),
-        required: Type.Optional(Type.Array(Type.String(), { description: 'Names of the parameters that the model must give.' })),
+        properties: Type.Optional(
+          named(Property, {
+            by: 'name',
+            maxProperties: fieldBounds.maxProperties,
+            description: 'Parameters by name. Absent: none.',
+          }),
+        ),
+        required: Type.Optional(
+          Type.Array(Type.String({ maxLength: fieldBounds.maxWordChars }), {
+            maxItems: fieldBounds.maxItems,
+            description: 'Names of the parameters that the model must give.',
+          }),
+        ),
       },
-      { description: 'JSON Schema of the parameters.' },
+      { maxProperties: fieldBounds.maxProperties, description: 'JSON Schema of the parameters.' },
     ),
     strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: 'Has no effect.' })),
   },
@@ -65,6 +80,7 @@ const RestTool = strict(
         method_type: anyCase(['get', 'post', 'put', 'patch', 'delete'], 'HTTP method: get, post, put, patch or delete.'),
         content_type: Type.Optional(
           Type.String({
+            maxLength: 200,
             description:
               'Media type of the body, which decides how it is written: JSON, a form, text or bytes. Absent: application/json.',
             examples: ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'],
@@ -94,7 +110,7 @@ export const RestToolset = strict(
         description: 'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.',
       }),
     ),
-    tools: Type.Array(RestTool, { description: 'The operations the model may call.' }),
+    tools: Type.Array(RestTool, { maxItems: maxOperations, description: 'The operations the model may call.' }),
   },
   { description: 'A web API.' },
 );
@@ -103,7 +119,7 @@ export type RestToolset = Static<typeof RestToolset>;
 const ObsoleteParameter = strict(
   {
     name: text('Name of the parameter.'),
-    description: Type.String({ description: 'What the parameter is, for the model.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the parameter is, for the model.' }),
     parameter_type: dataType,
     url_param: Type.Optional(Type.Boolean({ default: false, description: 'true: sent in the query; false: in the body.' })),
     constant_value: Type.Optional(
@@ -113,7 +129,9 @@ const ObsoleteParameter = strict(
       Type.Union([dataType, Type.Null()], { description: 'Data type of the items of an array.' }),
     ),
     item_descriptor: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: 'What the items of an array are, for the model.' }),
+      Type.Union([Type.String({ maxLength: maxDescriptionChars }), Type.Null()], {
+        description: 'What the items of an array are, for the model.',
+      }),
     ),
   },
   { description: 'A parameter of the operation.' },
@@ -124,8 +142,11 @@ const ObsoleteEndpoint = strict(
     name: functionName(),
     method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
     method_type: anyCase(['get', 'post', 'put', 'delete'], 'HTTP method: get, post, put or delete.'),
-    description: Type.String({ description: 'What the tool does, for the model.' }),
-    parameters: Type.Array(ObsoleteParameter, { description: 'Parameters of the operation; may be empty.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the tool does, for the model.' }),
+    parameters: Type.Array(ObsoleteParameter, {
+      maxItems: fieldBounds.maxItems,
+      description: 'Parameters of the operation; may be empty.',
+    }),
   },
   { description: 'One operation of a web API.' },
 );
@@ -148,7 +169,7 @@ const ObsoleteKey = strict(
 /** The obsolete form of a web API. */
 export const ObsoleteWebToolset = strict(
   {
-    tool_endpoints: Type.Array(ObsoleteEndpoint, { description: 'The operations the model may call.' }),
+    tool_endpoints: Type.Array(ObsoleteEndpoint, { maxItems: maxOperations, description: 'The operations the model may call.' }),
     auth_info: Type.Union([ObsoleteKey, Type.Null()], { description: 'The key sent with each request; null: none.' }),
   },
   { description: 'A web API in the obsolete form.' },

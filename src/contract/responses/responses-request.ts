@@ -66,7 +66,8 @@ interface ToolChoiceObject extends JsonObject {
   type: string;
 }
 
-const metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
+/** Stored with a response or a conversation. */
+export const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
   maxProperties: 16,
   description: 'Up to 16 texts of up to 512 characters.',
 });
@@ -81,7 +82,7 @@ export const ResponsesBody = Type.Object({
   background: Type.Optional(Type.Boolean({ default: false })),
   max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
   max_tool_calls: Type.Optional(Type.Integer({ minimum: 1 })),
-  metadata: Type.Optional(metadata),
+  metadata: Type.Optional(Metadata),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),

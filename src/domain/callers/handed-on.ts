@@ -1,7 +1,18 @@
+import { isInFamily } from '#base/http/field-family.ts';
 import { hopByHop } from '#base/http/hop-by-hop.ts';
 import type { CallOrigin } from '../call.ts';
+import type { Deployment } from '../deployments/deployment.ts';
 
-/** What stands for the caller, frames the message, or is said anew by Parley. */
+/** Header fields of the client that reach programs whose address a user saved; all others stay here. */
+const forSavedApplications: ReadonlySet<string> = new Set(['accept-language', 'user-agent', 'x-conversation-id']);
+
+/** The only part of the query that reaches them. */
+const queryForSavedApplications = 'api-version';
+
+/**
+ * Header fields of the client that do not reach programs of the configuration: credentials, what frames the message or is set
+ * by Parley, and what proxies in front of Parley add to name the user, the user's address, certificate, or token.
+ */
 const withheld: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -17,11 +28,104 @@ const withheld: ReadonlySet<string> = new Set([
   'traceparent',
   'tracestate',
   'x-request-id',
-  // By these, programs of the family know which of their deployments is meant.
+  // Programs of the family identify their deployment by these.
   'x-dial-deployment-id',
   'x-dial-override-name',
+  // What a browser says of the page that sent the request.
+  'origin',
+  'referer',
+  'via',
+  // Credentials of gateways, beside those that Parley reads.
+  'apikey',
+  'authentication',
+  'ocp-apim-subscription-key',
+  'x-authorization',
+  'x-csrftoken',
+  'x-functions-key',
+  'x-serverless-authorization',
+  // Names and tokens of users.
+  'x-access-token',
+  'x-email',
+  'x-groups',
+  'x-id-token',
+  'x-token',
+  'x-user',
+  'x-userinfo',
+  'x-username',
+  // Addresses and certificates of clients.
+  'client-cert',
+  'client-cert-chain',
+  'client-ip',
+  'do-connecting-ip',
+  'fastly-client-ip',
+  'incap-client-ip',
+  'true-client-ip',
+  'x-client-dn',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-proxyuser-ip',
+  'x-real-ip',
 ]);
-const withheldFamilies = ['x-forwarded-', 'x-upstream-', 'x-dial-application-', 'x-parley-'];
+
+/** Families of such names (`isInFamily`). */
+const withheldFamilies: ReadonlySet<string> = new Set([
+  // Parley and the family.
+  'x-upstream-',
+  'x-dial-application-',
+  'x-parley-',
+  // Any proxy.
+  'x-forwarded-',
+  'x-original-',
+  'x-rewrite-',
+  'x-client-cert-',
+  'x-client-ssl-',
+  'x-client-verify-',
+  'x-ssl-',
+  'x-tls-',
+  'ssl-client-',
+  'x-jwt-',
+  'x-oidc-',
+  'x-saml-',
+  'x-csrf-',
+  'x-xsrf-',
+  'sec-',
+  // Forward authentication: oauth2-proxy, Authelia, authentik, Vouch, modules of Apache, Shibboleth.
+  'x-auth-',
+  'remote-',
+  'x-remote-',
+  'x-authelia-',
+  'x-authentik-',
+  'x-vouch-',
+  'x-webauth-',
+  'oidc-',
+  'mellon-',
+  'shib-',
+  // Identity-aware proxies, access brokers, and API gateways: Pomerium, Tailscale, Teleport, Kong, Okta.
+  'x-pomerium-',
+  'tailscale-',
+  'teleport-',
+  'x-consumer-',
+  'x-credential-',
+  'x-anonymous-',
+  'x-okta-',
+  // Clouds and meshes: AWS, Cloudflare, Google, Azure, Vercel, Fly.io, Envoy.
+  'x-amz-',
+  'x-amzn-',
+  'cf-',
+  'x-goog-',
+  'x-google-',
+  'x-appengine-',
+  'x-apigateway-',
+  'x-endpoint-api-',
+  'x-ms-client-principal-',
+  'x-ms-token-',
+  'x-arr-',
+  'x-azure-',
+  'x-appservice-',
+  'x-vercel-',
+  'fly-',
+  'x-envoy-',
+]);
 
 /** What of a caller's request goes on to a program that answers it. */
 export interface HandedOn {
@@ -33,15 +137,20 @@ export interface HandedOn {
 
 const nothing: HandedOn = { headers: {}, query: '' };
 
-/** The query and the header fields of the caller, but for those that are nobody else's business (docs/wire.md, Upstreams). */
-export function handedOn(origin: CallOrigin | undefined): HandedOn {
+/**
+ * Returns the query and the header fields of the client that reach the program of a deployment: for one that a user saved those
+ * of a short list, for one of the configuration all but those that stand for the user (docs/wire.md, Upstreams).
+ */
+export function handedOn(origin: CallOrigin | undefined, { ownership }: Pick<Deployment, 'ownership'>): HandedOn {
   if (origin === undefined) return nothing;
   const { url = '', rawHeaders } = origin;
   const fields = fieldsOf(rawHeaders);
   const hop = hopByHop(fields.get('connection'));
-  const headers = [...fields].filter(([name]) => !hop.has(name) && !isKept(name));
+  const mayPass = ownership === null ? (name: string) => !isWithheld(name) : (name: string) => forSavedApplications.has(name);
+  const headers = [...fields].filter(([name]) => !hop.has(name) && mayPass(name));
   const at = url.indexOf('?');
-  return { headers: Object.fromEntries(headers), query: at === -1 ? '' : url.slice(at + 1) };
+  const query = at === -1 ? '' : url.slice(at + 1);
+  return { headers: Object.fromEntries(headers), query: ownership === null ? query : toVersionOnly(query) };
 }
 
 /** What the caller says it is known by: a key, or a token. */
@@ -51,8 +160,13 @@ export function credentialsIn({ rawHeaders }: CallOrigin): string | undefined {
   return bearer ?? fields.get('api-key') ?? fields.get('x-api-key');
 }
 
-function isKept(name: string): boolean {
-  return withheld.has(name) || withheldFamilies.some((family) => name.startsWith(family));
+function isWithheld(name: string): boolean {
+  return withheld.has(name.replaceAll('_', '-')) || isInFamily(name, withheldFamilies);
+}
+
+function toVersionOnly(query: string): string {
+  const version = new URLSearchParams(query).get(queryForSavedApplications);
+  return version === null ? '' : `${queryForSavedApplications}=${encodeURIComponent(version)}`;
 }
 
 /** Names in lower case; fields that come again are joined (RFC 9110, 5.3). */

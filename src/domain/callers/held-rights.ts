@@ -10,16 +10,25 @@ export interface Grant {
   readonly permissions: readonly Permission[];
 }
 
-/** `attached` are references of files that may be read from now on. */
+/** `attached` are references of files that the reply of an inner call attached: they may be read from now on. */
 export type RightsChange =
   | { readonly attached: readonly string[] }
   | { readonly grant: readonly Grant[] }
   | { readonly revoke: readonly Grant[] };
 
+/** References of the files that a call may read, by who named them first. */
+export interface NamedFiles {
+  /** Named by the user, or by a program that may read them itself. They are handed on with every call. */
+  readonly files: Iterable<string>;
+  /**
+   * Named by anything else, such as an assistant message, the result of a tool, or the reply to an inner call. A program may have
+   * written that for another user to send, so they are not handed on to a path with an application that another user saved.
+   */
+  readonly assistantFiles: Iterable<string>;
+}
+
 /** What rights begin with. */
-export interface RightsBeginning {
-  /** References of files that may be read, and are handed on with every call. */
-  readonly files?: Iterable<string>;
+export interface RightsBeginning extends Partial<NamedFiles> {
   /** What the one who calls has granted: it is handed on only by granting it again. */
   readonly received?: readonly Grant[];
   readonly granted?: readonly Grant[];
@@ -27,26 +36,32 @@ export interface RightsBeginning {
 
 /** Of one key. */
 export const mostGrants = 1000;
-const mostFiles = 2000;
+const maxAssistantFiles = 2000;
 
 /**
  * The rights to stored resources that a per-request key has beside those of its application, and those it gives to the deployments that
  * it calls. They end with the key.
  */
 export class HeldRights {
-  readonly #files: Set<string>;
+  readonly #files: ReadonlySet<string>;
+  readonly #assistantFiles: Set<string>;
   readonly #received: readonly Grant[];
   readonly #granted = new Map<string, Grant>();
   #told: (change: RightsChange) => Promise<void> = async () => undefined;
 
-  constructor({ files = [], received = [], granted = [] }: RightsBeginning = {}) {
+  constructor({ files = [], assistantFiles = [], received = [], granted = [] }: RightsBeginning = {}) {
     this.#files = new Set(files);
+    this.#assistantFiles = new Set(assistantFiles);
     this.#received = received;
     this.#grant(granted);
   }
 
   get files(): ReadonlySet<string> {
     return this.#files;
+  }
+
+  get assistantFiles(): ReadonlySet<string> {
+    return this.#assistantFiles;
   }
 
   get received(): readonly Grant[] {
@@ -59,6 +74,15 @@ export class HeldRights {
 
   /** Whether something may be done by what was named, attached or granted. */
   may(permission: Permission, url: string): boolean {
+    return this.#mayUnlessAssistants(permission, url) || (permission === 'READ' && this.#assistantFiles.has(url));
+  }
+
+  /** Whether a file may be read only because something else than the user named it (`NamedFiles.assistantFiles`). */
+  isOnlyAssistants(url: string): boolean {
+    return this.#assistantFiles.has(url) && !this.#mayUnlessAssistants('READ', url);
+  }
+
+  #mayUnlessAssistants(permission: Permission, url: string): boolean {
     if (permission === 'READ' && this.#files.has(url)) return true;
     return this.#received.some((grant) => grant.permissions.includes(permission) && covers(grant.url, url));
   }
@@ -77,7 +101,7 @@ export class HeldRights {
   }
 
   #attach(references: readonly string[]): void {
-    for (const reference of references) if (this.#files.size < mostFiles) this.#files.add(reference);
+    for (const reference of references) if (this.#assistantFiles.size < maxAssistantFiles) this.#assistantFiles.add(reference);
   }
 
   #grant(grants: readonly Grant[]): void {
@@ -98,15 +122,17 @@ export class HeldRights {
 }
 
 /**
- * The rights of a deployment that is called: to the files that are handed on, all that the caller was handed if none are named, and to what
- * the caller granted to it.
+ * The rights of a deployment that is called. Without `named`, those to the files that the user named. Grants follow, except for files
+ * that the grantor reads only because an assistant message named them: a grant does not change the origin of a right.
  */
 export function rightsOfReceiver(
   receiver: string,
   chain: { readonly rights: HeldRights } | null,
-  files: Iterable<string> = chain?.rights.files ?? [],
+  named: Partial<NamedFiles> = { files: chain?.rights.files ?? [] },
 ): HeldRights {
-  return new HeldRights({ files, received: chain?.rights.granted.filter((grant) => grant.receiver === receiver) ?? [] });
+  const granted = chain?.rights.granted ?? [];
+  const received = granted.filter((grant) => grant.receiver === receiver && chain?.rights.isOnlyAssistants(grant.url) !== true);
+  return new HeldRights({ ...named, received });
 }
 
 function covers(granted: string, url: string): boolean {

@@ -1,16 +1,19 @@
 import { hash } from 'node:crypto';
 import type { RequestOrigin } from '#base/http/client-address.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors.ts';
+import { type BoundKeys, requireUnbound } from './bound-key.ts';
 import type { Caller } from './caller.ts';
 import { isMadeKey } from './made-key-form.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
+import { subjectPrefixes } from './subjects.ts';
 
 /**
  * Finds who a key or token belongs to, at once if it is a configured key. Throws `invalid_api_key`, `invalid_token`,
  * `address_not_allowed` for a key that is bound to other addresses than the one the request comes from, or `overloaded` if the
- * keys that would tell cannot be had.
+ * keys that would tell cannot be had. Throws `access_denied` for a key that is bound to deployments, unless the route accepts such keys:
+ * this is the one place where routes are closed to them.
  */
-export type Identify = (credentials: string, from: RequestOrigin) => Caller | Promise<Caller>;
+export type Identify = (credentials: string, from: RequestOrigin, boundKeys?: BoundKeys) => Caller | Promise<Caller>;
 
 /** Finds whom a signed token (JWT) stands for. Throws `invalid_token`, or `overloaded` if its issuer's keys cannot be had. */
 export type VerifyToken = (token: string) => Promise<Caller>;
@@ -32,10 +35,14 @@ export function createIdentify(
   perRequestKeys: PerRequestKeys,
   { verifyToken, madeKeys, noteRefusal }: IdentifyDeps,
 ): Identify {
-  const findOther = async (credentials: string, from: RequestOrigin): Promise<Caller> => {
+  const findOther = async (credentials: string, from: RequestOrigin, boundKeys: BoundKeys | undefined): Promise<Caller> => {
     try {
       if (hasTokenForm(credentials)) return await verifyToken(credentials);
-      if (madeKeys !== undefined && isMadeKey(credentials)) return await madeKeys.find(credentials, from);
+      if (madeKeys !== undefined && isMadeKey(credentials)) {
+        const found = await madeKeys.find(credentials, from);
+        requireUnbound(found, boundKeys);
+        return found;
+      }
       const caller = await perRequestKeys.find(credentials);
       if (caller !== undefined) return caller;
       throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
@@ -45,7 +52,7 @@ export function createIdentify(
       throw thrown;
     }
   };
-  return (credentials, from) => snapshot().keys.find(credentials) ?? findOther(credentials, from);
+  return (credentials, from, boundKeys) => snapshot().keys.find(credentials) ?? findOther(credentials, from, boundKeys);
 }
 
 /** Three parts in base64url, the last of which is empty if nothing is signed; five if the token is encrypted. */
@@ -72,7 +79,7 @@ export class KeyRing {
 
   /** A key of which only the SHA-256 digest is known, in hexadecimal. */
   addDigest(sha256: string, { project, roles }: Holder): void {
-    this.#callers.set(sha256.toLowerCase(), { subject: `key:${project}`, project, roles, chain: null });
+    this.#callers.set(sha256.toLowerCase(), { subject: `${subjectPrefixes.key}${project}`, project, roles, chain: null });
   }
 
   /** Whom a key stands for. */

@@ -15,9 +15,3 @@ it('a per-request key is refused whatever its user may do', () => {
     new ParleyError('access_denied', 'A per-request key cannot give consent; send a key or token of your own.'),
   );
 });
-
-it('a key that its user bound to deployments is refused, one that is not passes', () => {
-  const bound = { ...own, madeKey: { id: 'k', version: 1, deployments: ['m'] } };
-  expect(() => requireOwn(bound, 'give consent')).toThrow(/bound to deployments cannot give consent/);
-  expect(() => requireOwn({ ...bound, madeKey: { ...bound.madeKey, deployments: null } }, 'give consent')).not.toThrow();
-});

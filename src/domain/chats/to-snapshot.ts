@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { bucketOf, publicBucket, sampleBucket } from '../files/bucket.ts';
+import { appDataPath, bucketOf, publicBucket, sampleBucket } from '../files/bucket.ts';
 import { fileScheme, fromReference } from '../files/file-references.ts';
 import type { ChatSnapshot, SharedFile } from './chat-share.ts';
 import type { StoredChat } from './chat-store.ts';
@@ -27,7 +27,9 @@ const endings: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted']
 export async function toSnapshot({ head, rest, turns }: StoredChat, subject: string, lookUp: LookUp): Promise<ChatSnapshot> {
   const files = new SharedFiles(bucketOf(subject), lookUp);
   const shared: JsonObject[] = [];
-  for (const turn of shownOf(turns, rest.shown)) shared.push(await toSharedTurn(turn, files));
+  const shown = shownOf(turns, rest.shown);
+  for (const turn of shown) if (turn.kind === 'question') files.noteAttached(turn.attachments);
+  for (const turn of shown) shared.push(await toSharedTurn(turn, files));
   const { title = '', deployment = '' } = head.fields;
   return { title: String(title), deployment: String(deployment), turns: shared, files: files.all };
 }
@@ -50,9 +52,9 @@ async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonO
   const { id, parent, kind, atMs, text } = turn;
   const said = { id, parent, kind, atMs, text };
   if (kind === 'question')
-    return { ...said, ...picked(turn, ofQuestions), attachments: await files.toAttachments(turn.attachments) };
+    return { ...said, ...picked(turn, ofQuestions), attachments: await files.toAttachments(turn.attachments, undefined) };
   const custom = isJsonObject(turn.custom) ? turn.custom : {};
-  const attachments = await files.toAttachments(custom.attachments);
+  const attachments = await files.toAttachments(custom.attachments, turn.deployment);
   return {
     ...said,
     ...picked(turn, ofReplies),
@@ -63,11 +65,16 @@ async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonO
   };
 }
 
-/** Numbers files of the owner as they are met. */
+/**
+ * Numbers files of the owner as they are met. Shared are those that the user attached, and those that the application which answered keeps
+ * for the user. A reply may name any other file, and so have it shared with whoever gets the link.
+ */
 class SharedFiles {
   readonly all: SharedFile[] = [];
   readonly #bucket: string;
   readonly #lookUp: LookUp;
+  /** Paths of the files that the user attached to questions. */
+  readonly #attached = new Set<string>();
   readonly #known = new Map<string, number | undefined>();
 
   constructor(bucket: string, lookUp: LookUp) {
@@ -75,14 +82,22 @@ class SharedFiles {
     this.#lookUp = lookUp;
   }
 
-  async toAttachments(given: unknown): Promise<readonly JsonObject[]> {
+  noteAttached(given: unknown): void {
+    for (const each of Array.isArray(given) ? given : []) {
+      const place = isJsonObject(each) && typeof each.url === 'string' ? fromReference(each.url) : undefined;
+      if (place?.bucket === this.#bucket) this.#attached.add(place.path);
+    }
+  }
+
+  /** `deployment` is what answered, of a reply. */
+  async toAttachments(given: unknown, deployment: unknown): Promise<readonly JsonObject[]> {
     const attachments: JsonObject[] = [];
     for (const each of Array.isArray(given) ? given : []) {
       if (!isJsonObject(each)) continue;
       const source = each.reference_url;
       attachments.push({
         ...picked(each, ofAttachments),
-        ...(await this.#toContent(each.url)),
+        ...(await this.#toContent(each.url, deployment)),
         ...(typeof source === 'string' && isOfWeb(source) && { reference_url: source }),
       });
     }
@@ -90,14 +105,20 @@ class SharedFiles {
   }
 
   /** An address that means the same to everybody, or the number of a file that is there; nothing for any other. */
-  async #toContent(url: unknown): Promise<JsonObject> {
+  async #toContent(url: unknown, deployment: unknown): Promise<JsonObject> {
     if (typeof url !== 'string') return {};
     if (isOfWeb(url) || /^data:/i.test(url)) return { url };
     const place = url.startsWith(fileScheme) ? fromReference(url) : undefined;
     if (place === undefined) return {};
     if (place.bucket === publicBucket || place.bucket === sampleBucket) return { url };
-    const file = place.bucket === this.#bucket ? await this.#numberOf(place.path) : undefined;
+    const file =
+      place.bucket === this.#bucket && this.#mayShare(place.path, deployment) ? await this.#numberOf(place.path) : undefined;
     return file === undefined ? {} : { file };
+  }
+
+  #mayShare(path: string, deployment: unknown): boolean {
+    if (this.#attached.has(path)) return true;
+    return typeof deployment === 'string' && deployment !== '' && path.startsWith(`${appDataPath(deployment)}/`);
   }
 
   async #numberOf(path: string): Promise<number | undefined> {
@@ -115,4 +136,17 @@ function isOfWeb(url: string): boolean {
 
 function picked(from: JsonObject, forms: Forms): JsonObject {
   return Object.fromEntries(Object.entries(from).filter(([name, value]) => Object.hasOwn(forms, name) && forms[name]?.(value)));
+}
+
+/** Returns what people know the files of a snapshot by, in the order of their numbers. */
+export function describeFiles({ turns, files }: ChatSnapshot): readonly JsonObject[] {
+  const shown = turns.flatMap((turn) => {
+    const { attachments } = turn.kind === 'question' ? turn : (turn.custom as JsonObject);
+    const from = turn.kind === 'question' ? 'question' : 'reply';
+    return (Array.isArray(attachments) ? (attachments as JsonObject[]) : []).map((each) => ({ ...each, from }) as JsonObject);
+  });
+  return files.map(({ path }, nth) => {
+    const { title, from = 'question' } = shown.find(({ file }) => file === nth) ?? {};
+    return { path, title: typeof title === 'string' && title !== '' ? title : path.slice(path.lastIndexOf('/') + 1), from };
+  });
 }

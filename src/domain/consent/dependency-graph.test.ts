@@ -20,16 +20,16 @@ function sourceOf(declared: readonly Declared[]): DependencySource & { asked: st
   const asked: string[] = [];
   return {
     asked,
-    async find(id) {
-      asked.push(id);
-      return deployments.get(id);
+    async findAll(ids) {
+      asked.push(...ids);
+      return new Map(ids.map((id) => [id, deployments.get(id)]));
     },
     dependenciesOf: async ({ dependencies }) => dependencies,
   };
 }
 
 async function walk(root: string, source: DependencySource) {
-  return walkDependencies((await source.find(root)) ?? expect.unreachable(), source);
+  return walkDependencies((await source.findAll([root])).get(root) ?? expect.unreachable(), source);
 }
 
 /** `n0` names `n1`, which names `n2`, and so on. */

@@ -6,7 +6,8 @@ import type { Deployment } from '../deployments/deployment.ts';
 
 /** Where deployments and what they call are looked up, as one caller meets them. */
 export interface DependencySource {
-  find(id: string): Promise<Deployment | undefined>;
+  /** Looks up several IDs in one query. A missing one is undefined. The order is that of the IDs. */
+  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | undefined>>;
   /** Ids of the deployments that it calls. */
   dependenciesOf(deployment: Deployment): Promise<readonly string[]>;
 }
@@ -37,10 +38,10 @@ export async function walkDependencies(root: Deployment, source: DependencySourc
   while (level.length > 0) {
     const steps = await newSteps(level, source, seen);
     if (seen.size > mostInConsentForm) throw tooMany(root);
-    const reached = await Promise.all(steps.map(async (step) => ({ ...step, found: await source.find(step.dependency) })));
-    level = reached.flatMap(({ found }) => found ?? []);
+    const found = await source.findAll(steps.map(({ dependency }) => dependency));
+    level = steps.flatMap(({ dependency }) => found.get(dependency) ?? []);
     deployments.push(...level);
-    for (const { found, ...step } of reached) if (found === undefined) dangling.push(step);
+    dangling.push(...steps.filter(({ dependency }) => found.get(dependency) === undefined));
   }
   return { deployments, dangling };
 }

@@ -46,6 +46,8 @@ export function shownId({ id, spelling }: Pick<StoredApplication, 'id' | 'spelli
  */
 export interface ApplicationStore {
   find(id: string): Promise<StoredApplication | undefined>;
+  /** Those of the IDs that exist, in no order, in one query. */
+  findAll(ids: readonly string[]): Promise<readonly StoredApplication[]>;
   /**
    * Keeps `createdAtMs`, `owner` and `spelling` of the one that is there, and the one that is there as a former version; undefined if
    * the condition does not hold.

@@ -1,5 +1,4 @@
-import { complete } from '#contract/configuration/complete.ts';
-import { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { readStoredEntry } from '#contract/configuration/application-entry.ts';
 import type { Caller } from '../callers/caller.ts';
 import { madeByUsers, toStoredId } from './application-place.ts';
 import { type ApplicationStore, type StoredApplication, shownId } from './application-store.ts';
@@ -20,6 +19,20 @@ export class Catalog {
   find(snapshot: ConfigSnapshot, id: string): Deployment | undefined | Promise<Deployment | undefined> {
     const configured = snapshot.deployments.get(id);
     return configured === undefined && id.startsWith(madeByUsers) ? this.#made(id) : configured;
+  }
+
+  /** Looks up several IDs, all those of the API in one query. A missing one is undefined. Rejects with StoreFault. */
+  async findAll(snapshot: ConfigSnapshot, ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | undefined>> {
+    const found = new Map(ids.map((id) => [id, snapshot.deployments.get(id)]));
+    const made = [...found].flatMap(([id, configured]) => (configured === undefined && id.startsWith(madeByUsers) ? [id] : []));
+    if (made.length === 0) return found;
+    const stored = await this.#applications.findAll([...new Set(made.flatMap((id) => [toStoredId(id), id]))]);
+    const byId = new Map(stored.map((each) => [each.id, each]));
+    for (const id of made) {
+      const application = byId.get(toStoredId(id)) ?? byId.get(id);
+      found.set(id, application && this.#toDeployment(application));
+    }
+    return found;
   }
 
   /** All of the configuration, and of those made by users the ones that are this caller's or name one of its roles. Rejects with StoreFault. */
@@ -54,8 +67,9 @@ export class Catalog {
     const known = this.#deployments.get(stored);
     if (known !== undefined) return known;
     const { entry, owner, createdAtMs, updatedAtMs } = stored;
-    const completed = complete(ApplicationEntry, entry) as ApplicationEntry;
-    const deployment = toApplication(shownId(stored), completed, { owner, createdAtMs, updatedAtMs });
+    const { entry: completed, issue } = readStoredEntry(entry);
+    const application = toApplication(shownId(stored), completed, { owner, createdAtMs, updatedAtMs });
+    const deployment = issue === undefined ? application : { ...application, issue };
     this.#deployments.set(stored, deployment);
     return deployment;
   }

@@ -40,6 +40,8 @@ export interface Deployment {
   readonly ofType: ApplicationType | undefined;
   /** Of one that a user made through the API; null for what the configuration has. */
   readonly ownership: Ownership | null;
+  /** Why a stored application cannot be called until its owner repairs it: a path and what is wrong there. Absent: it is valid. */
+  readonly issue?: string;
 }
 
 /** The type of an application, and its settings as they were written, secrets included. */

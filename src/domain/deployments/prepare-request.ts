@@ -1,9 +1,12 @@
-import type { ChatRequest } from '#contract/chat-request.ts';
+import { type ChatRequest, recheckOptions } from '#contract/chat-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { isAcceptedType } from '../files/is-accepted-type.ts';
 import type { Deployment } from './deployment.ts';
 
-/** The request with the deployment's defaults if it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
+/**
+ * Returns the request with the deployment's defaults for fields it does not have, checked again as a whole. Throws `invalid_request`
+ * for fields that the defaults make invalid, and for attachments that the deployment does not accept.
+ */
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
   const { inputAttachmentTypes, maxInputAttachments } = deployment;
   if (inputAttachmentTypes !== undefined || maxInputAttachments !== undefined) checkAttachments(request, deployment);
@@ -13,7 +16,7 @@ export function prepareRequest(request: ChatRequest, deployment: Deployment): Ch
     if (prepared === request) prepared = { ...request };
     prepared[field] = deployment.defaults[field];
   }
-  return prepared;
+  return prepared === request ? request : recheckOptions(prepared);
 }
 
 function checkAttachments(request: ChatRequest, deployment: Deployment): void {

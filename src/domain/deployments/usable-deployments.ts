@@ -10,7 +10,7 @@ const longestId = 200;
 
 /** Where deployments are looked up, and for whom. */
 export interface DeploymentLookup {
-  readonly catalog: Catalog;
+  readonly catalog: Pick<Catalog, 'find' | 'findAll' | 'list'>;
   readonly snapshot: ConfigSnapshot;
   readonly caller: Actor;
 }

@@ -48,6 +48,8 @@ export interface Reservation extends Pick<IndexedFile, 'bucket' | 'path' | 'blob
 /** Port: which files there are. Bytes lie elsewhere. Each step is atomic and durable once it resolves. Throws StoreFault. */
 export interface FileIndex {
   find(bucket: string, path: string): Promise<IndexedFile | undefined>;
+  /** Those of the places that exist, in no order, in one query for each bucket. */
+  findAll(places: readonly IndexPlace[]): Promise<readonly IndexedFile[]>;
   /**
    * Sets room aside if the bucket stays within `maxBucketBytes`, all other reservations and the file that is to be
    * replaced considered; asked again for the same blob it is more, or longer. `put` settles it.

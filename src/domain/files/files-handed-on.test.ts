@@ -9,9 +9,11 @@ const caller: Caller = { subject: 'ann', project: 'p', roles: [], chain: null };
 const own = `files/${bucketOf('ann')}`;
 
 describe('the files a caller hands on', () => {
-  function handedOn(request: object, by = caller, application = 'app'): string[] {
-    return [...filesHandedOn(by, { request: request as ChatRequest, path: [application] })];
+  function namedIn(request: object, by = caller, application = 'app'): { files: string[]; assistantFiles: string[] } {
+    const { files, assistantFiles } = filesHandedOn(by, { request: request as ChatRequest, path: [application] });
+    return { files: [...files], assistantFiles: [...assistantFiles] };
   }
+  const handedOn = (request: object, by = caller): string[] => namedIn(request, by).files;
   const attached = (...urls: string[]) => ({
     messages: urls.map((url) => ({ role: 'user', content: '', custom_content: { attachments: [{ url }] } })),
   });
@@ -43,13 +45,23 @@ describe('the files a caller hands on', () => {
   });
 
   it.each([
-    ['app', 2],
-    [`applications/${bucketOf('ann')}/own`, 2],
-    [`applications/${bucketOf('bob')}/app`, 1],
-  ])('to %s are those of earlier replies too, unless somebody else saved it', (application, count) => {
+    ['app', true],
+    [`applications/${bucketOf('ann')}/own`, true],
+    [`applications/${bucketOf('bob')}/app`, false],
+  ])('to %s are those of earlier replies too, apart from the others, unless somebody else saved it', (application, isKept) => {
     const [guessed, given] = attached(`${own}/guessed`, `${own}/given`).messages;
-    const files = handedOn({ messages: [{ ...guessed, role: 'assistant' }, given] }, caller, application);
-    expect(files).toEqual([`${own}/given`, `${own}/guessed`].slice(0, count));
+    const request = { messages: [{ ...guessed, role: 'assistant' }, given] };
+    const assistantFiles = isKept ? [`${own}/guessed`] : [];
+    expect(namedIn(request, caller, application)).toEqual({ files: [`${own}/given`], assistantFiles });
+  });
+
+  it('keep their origin when a program names them again', () => {
+    const rights = new HeldRights({ files: [`${own}/given`], assistantFiles: [`${own}/guessed`] });
+    const by = { ...caller, chain: { path: ['app'], rights, report: () => undefined } };
+    const request = attached(`${own}/guessed`, `${own}/given`);
+    expect(namedIn(request, by)).toEqual({ files: [`${own}/given`], assistantFiles: [`${own}/guessed`] });
+    const toAnother = namedIn(request, by, `applications/${bucketOf('bob')}/app`);
+    expect(toAnother).toEqual({ files: [`${own}/given`], assistantFiles: [] });
   });
 
   it('are a thousand at most, those of the newest messages', () => {

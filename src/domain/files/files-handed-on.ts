@@ -1,43 +1,55 @@
 import type { ChatRequest } from '#contract/chat-request.ts';
-import type { ContentPart, Message } from '#contract/message.ts';
+import { type ContentPart, isToolOutput, type Message } from '#contract/message.ts';
 import type { Caller } from '../callers/caller.ts';
 import { isLedByAnother } from '../callers/chain.ts';
+import type { NamedFiles } from '../callers/held-rights.ts';
 import { fromReference, toReference } from './file-references.ts';
-import { mayRead } from './resource-rights.ts';
+import { isOnlyAssistants, mayRead } from './resource-rights.ts';
 
 const maxNamedFiles = 1000;
 
 /**
- * References of the files a caller hands on with a request: those that it names and may read itself; through a per-request key also those
- * it was handed. On a path with an application that somebody else saved, what an assistant said does not count: that application
- * may have written it, and would hand itself what it likes.
+ * Returns references of the files that a caller hands on with a request: those that it names and may read itself, and those that it was
+ * handed. A right keeps its origin. Only the user's messages, and programs that name what they may read themselves, hand on files on a path
+ * with an application that another user saved. Otherwise such an application could have any file of its next user named in a reply.
  */
 export function filesHandedOn(
   caller: Caller,
   { request, path }: { request: ChatRequest; path: readonly string[] },
-): ReadonlySet<string> {
+): NamedFiles & { readonly files: ReadonlySet<string>; readonly assistantFiles: ReadonlySet<string> } {
+  const takesAssistants = !isLedByAnother({ ...caller, chain: { path } });
   const files = new Set(caller.chain?.rights.files);
-  const said = isLedByAnother({ ...caller, chain: { path } })
-    ? request.messages.filter(({ role }) => role !== 'assistant')
-    : request.messages;
-  for (const text of urlsOf(said)) {
-    if (files.size >= maxNamedFiles) break;
-    const place = fromReference(text);
-    if (place !== undefined && mayRead(caller, place)) files.add(toReference(place));
+  const assistantFiles = new Set(takesAssistants ? caller.chain?.rights.assistantFiles : []);
+  for (const { text, isUsers } of addressesIn(request.messages)) {
+    if (files.size + assistantFiles.size >= maxNamedFiles) break;
+    const place = isUsers || takesAssistants ? fromReference(text) : undefined;
+    if (place === undefined || !mayRead(caller, place)) continue;
+    if (isUsers && !isOnlyAssistants(caller, place)) files.add(toReference(place));
+    else if (takesAssistants) assistantFiles.add(toReference(place));
   }
-  return files;
+  return { files, assistantFiles };
 }
 
-/** Addresses in a request, those of the newest message first. */
-function* urlsOf(messages: readonly Message[]): Iterable<string> {
-  for (let index = messages.length - 1; index >= 0; index -= 1) {
-    const { custom_content: custom, content } = messages[index] as Message;
-    for (const { url, reference_url: reference } of custom?.attachments ?? []) {
-      if (url !== undefined) yield url;
-      if (reference !== undefined) yield reference;
-    }
-    if (Array.isArray(content)) for (const part of content) yield* textsOf(part);
+interface Address {
+  readonly text: string;
+  /** Whether the user, or the program that calls, wrote it, and not an assistant, a tool, or a developer. */
+  readonly isUsers: boolean;
+}
+
+/** Returns the addresses in a request, those of the newest message first. */
+function* addressesIn(messages: readonly Message[]): Iterable<Address> {
+  for (let index = messages.length - 1; index >= 0; index -= 1) yield* addressesInOne(messages[index] as Message);
+}
+
+function* addressesInOne(message: Message): Iterable<Address> {
+  const { role, custom_content: custom, content } = message;
+  const isUsers = role === 'user' && !isToolOutput(message);
+  for (const { url, reference_url: reference } of custom?.attachments ?? []) {
+    if (url !== undefined) yield { text: url, isUsers };
+    if (reference !== undefined) yield { text: reference, isUsers };
   }
+  if (!Array.isArray(content)) return;
+  for (const part of content) for (const text of textsOf(part)) yield { text, isUsers: isUsers && !isToolOutput(part) };
 }
 
 /** What an `image_url`, `file` or like part points to: `{type: "file", file: {file_data}}`. */

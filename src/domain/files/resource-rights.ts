@@ -1,7 +1,9 @@
 import { ParleyError } from '#contract/errors.ts';
+import { isBoundKey } from '../callers/bound-key.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Permission } from '../callers/held-rights.ts';
 import { appDataPath, bucketOf, bucketOfDeployment, publicBucket, sampleBucket } from './bucket.ts';
+import { getOwnFolder } from './own-folder.ts';
 import { isFolder, type ResourcePlace, toUrl } from './resource-place.ts';
 
 /** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Who may). */
@@ -12,7 +14,13 @@ export function rightsTo(caller: Caller, place: ResourcePlace): readonly Permiss
 
 /** Whether a caller may read something, or list a folder. */
 export function mayRead(caller: Caller, place: ResourcePlace): boolean {
-  return isOwn(caller, place) || isForEverybody(caller, place) || isGranted(caller, place, 'READ');
+  return isOwn(caller, place) || isFormer(caller, place) || isForEverybody(caller, place) || isGranted(caller, place, 'READ');
+}
+
+/** Whether a caller may read a file only because something else than the user named it: such a right goes no further than it may. */
+export function isOnlyAssistants(caller: Caller, place: ResourcePlace): boolean {
+  if (caller.chain === null || isOwn(caller, place) || isForEverybody(caller, place)) return false;
+  return caller.chain.rights.isOnlyAssistants(toUrl(place));
 }
 
 /** Whether a caller may store, change and delete something. */
@@ -31,15 +39,22 @@ export function requireWritable(caller: Caller, place: ResourcePlace): void {
 }
 
 /**
- * A user has a bucket. An application has one too, and a folder for its data in that of the user whom it answers; it never
- * stands in for the user as the owner of applications.
+ * A user has a bucket. An application has a place of its own too, and a folder for its data in that of the user whom it answers; it never
+ * stands in for the user as the owner of applications. A key that is bound to deployments has none, and hands no files on.
  */
-function isOwn({ subject, chain }: Caller, { kind, bucket, path }: ResourcePlace): boolean {
-  if (chain === null) return bucketOf(subject) === bucket;
+function isOwn(caller: Caller, { kind, bucket, path }: ResourcePlace): boolean {
+  const { subject, chain } = caller;
+  if (chain === null) return bucketOf(subject) === bucket && !isBoundKey(caller);
   const deployment = chain.path.at(-1) ?? '';
   if (kind === 'applications') return false;
-  if (bucketOfDeployment(deployment) === bucket) return true;
+  const own = getOwnFolder(deployment);
+  if (own.bucket === bucket && path.startsWith(own.path)) return true;
   return kind === 'files' && bucketOf(subject) === bucket && path.startsWith(`${appDataPath(deployment)}/`);
+}
+
+/** Whether earlier versions of Parley stored it for the application that answers: it may still read it. */
+function isFormer({ chain }: Caller, { kind, bucket }: ResourcePlace): boolean {
+  return chain !== null && kind !== 'applications' && bucketOfDeployment(chain.path.at(-1) ?? '') === bucket;
 }
 
 function isForEverybody({ chain }: Caller, place: ResourcePlace): boolean {

@@ -7,7 +7,7 @@ import type { FileFacts, FileIndex, IndexedFile, IndexPlace } from './file-index
 import { FileRoom, overQuota } from './file-quota.ts';
 import { type FolderPage, type FolderQuery, listFolder } from './list-folder.ts';
 import { destinationTaken, type Relocation, sourceAbsent } from './relocation.ts';
-import { type ContentKind, type ContentPlace, shelfOf } from './resource-place.ts';
+import { type ContentKind, type ContentPlace, type FilePlace, shelfOf } from './resource-place.ts';
 import { requireReadable, requireWritable } from './resource-rights.ts';
 import { UploadSlots } from './upload-slots.ts';
 import { preconditionFailed, type WriteCondition } from './write-condition.ts';
@@ -52,6 +52,9 @@ export const defaultFileLimits = {
   maxBucketUploads: 16,
   maxKeptBytes: 1024 ** 3,
 };
+
+const contentKinds: readonly ContentKind[] = ['files', 'prompts', 'conversations'];
+const deletedAtOnce = 500;
 
 const maxLooks = 3;
 
@@ -153,6 +156,22 @@ export class StoredResources {
     if (deleted === 'absent') throw resourceNotFound(place);
     if (deleted === 'condition_failed') throw preconditionFailed();
     await this.#discard(deleted);
+  }
+
+  /** Deletes everything that is stored below a place, of every kind, whoever may write it. */
+  async deleteAllIn({ bucket, path: prefix }: FilePlace): Promise<void> {
+    const { index } = this.#deps;
+    for (const kind of contentKinds) {
+      const shelf = shelfOf({ kind, bucket });
+      for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+        const { items, next } = await index.list({ bucket: shelf, prefix, after, limit: deletedAtOnce });
+        for (const { path } of items) {
+          const deleted = await index.delete(shelf, path, undefined);
+          if (typeof deleted === 'object') await this.#discard(deleted);
+        }
+        after = next;
+      }
+    }
   }
 
   /** One page of a folder. Throws `access_denied`. */

@@ -33,6 +33,11 @@ export interface Taken {
   readonly made: MadeClaims;
 }
 
+/** An estimate is not a finite number of at least 0. Admitting the call would break the limits of its caller, so it is rejected. */
+export class InvalidAmountError extends Error {
+  override readonly name = 'InvalidAmountError';
+}
+
 const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
 const nothing: Amounts = { requests: 0, tokens: 0, cost: 0 };
 
@@ -57,7 +62,7 @@ export class LimitCounters {
 
   /**
    * Counts one request and reserves what it may come to use, unless one of the limits is used up. If nothing but what is
-   * reserved for others stands in the way, it waits a while for them to end.
+   * reserved for others stands in the way, it waits a while for them to end. Throws `InvalidAmountError`.
    */
   async take(account: Account, entry: Entry): Promise<Taken> {
     const claims = toClaims(account, entry);
@@ -98,7 +103,7 @@ export class LimitCounters {
       holder: window.kind === 'cost' ? subject : subjectOnDeployment,
       endsAtMs: ends[window.period],
       total,
-      amount: amounts[window.kind],
+      amount: Math.min(amounts[window.kind], Number.MAX_SAFE_INTEGER),
     }));
   }
 }
@@ -114,9 +119,14 @@ function toClaims(
     const holder = kind === 'cost' ? subject : subjectOnDeployment;
     let exempt = 0;
     for (const claim of held) if (claim.kind === kind && claim.holder === holder) exempt += claim.amount;
-    claims.push({ kind, holder, amount: Math.min(estimate[kind], Number.MAX_SAFE_INTEGER), exempt });
+    claims.push({ kind, holder, amount: Math.min(requireAmount(estimate[kind]), Number.MAX_SAFE_INTEGER), exempt });
   }
   return claims;
+}
+
+function requireAmount(amount: number): number {
+  if (Number.isFinite(amount) && amount >= 0) return amount;
+  throw new InvalidAmountError(`An estimate must be a finite number of at least 0, but is ${amount}`);
 }
 
 /** Whether only what is reserved stands in the way. */

@@ -103,5 +103,6 @@ function inWords(window: Window, value: number): string {
 
 function amount({ kind }: Window, value: number): string {
   if (kind !== 'cost') return String(value);
+  // Pattern bound: a number of at most 40 characters.
   return (value / unitsPerUsd).toFixed(9).replace(/\.?0+$/, '');
 }

@@ -15,12 +15,12 @@ export function mayTrace({ chain, subject, roles }: Caller, { ownership: made }:
   return made === null ? roles.includes(adminRole) : made.owner === subject;
 }
 
-/** What tokens cost, in USD; undefined if the price of a model is not known. */
+/** What tokens cost, in USD; undefined if the price of a model is not known, or the counts are only declared. */
 export function usdOf({ deployments }: ConfigSnapshot, usage: readonly ModelUsage[]): number | undefined {
   let units = 0;
   for (const item of usage) {
     const deployment = deployments.get(item.model);
-    if (deployment?.pricing === undefined) return undefined;
+    if (deployment?.pricing === undefined || item.declared === true) return undefined;
     units += costOf(deployment, item);
   }
   return usage.length === 0 ? undefined : units / unitsPerUsd;

@@ -1,4 +1,3 @@
-import { type DescribedDeployment, meetConditions } from '#contract/quick-app/meet-conditions.ts';
 import { mayUse } from '../callers/access.ts';
 import type { Dangling, DependencySource } from '../consent/dependency-graph.ts';
 import type { Deployment } from '../deployments/deployment.ts';
@@ -7,13 +6,23 @@ import type { QuickApp } from './quick-app.ts';
 
 /** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well. */
 export function dependenciesFor(lookup: DeploymentLookup): DependencySource {
-  const { catalog, snapshot } = lookup;
+  const { snapshot } = lookup;
+  // Every quick app in a graph finds its tools in the same list.
+  let listed: ReturnType<DeploymentLookup['catalog']['list']> | undefined;
+  const catalog: DeploymentLookup['catalog'] = {
+    find: (...found) => lookup.catalog.find(...found),
+    findAll: (...found) => lookup.catalog.findAll(...found),
+    list(...found) {
+      listed ??= lookup.catalog.list(...found);
+      return listed;
+    },
+  };
   return {
-    find: async (id) => catalog.find(snapshot, id),
+    findAll: (ids) => catalog.findAll(snapshot, ids),
     async dependenciesOf(deployment) {
       // It finds what the key finds that it is sent, which is less than its user may use.
       const caller = { ...lookup.caller, chain: { path: [deployment.id] } };
-      const matching = await matchingDeployments(deployment, { ...lookup, caller });
+      const matching = await matchingDeployments(deployment, { ...lookup, catalog, caller });
       return [...declaredDependencies(deployment), ...matching.map(({ id }) => id)];
     },
   };
@@ -35,18 +44,17 @@ export interface FoundTools {
 export async function deploymentsAsTools(application: Deployment, lookup: DeploymentLookup): Promise<FoundTools> {
   const { catalog, snapshot, caller } = lookup;
   const tools = application.quickApp === undefined ? [] : idsOf(application.quickApp);
-  const ids = [...new Set([...tools, ...application.dependencies])];
-  const found = await Promise.all(ids.map(async (id) => ({ id, deployment: await catalog.find(snapshot, id) })));
-  const named = found.flatMap(({ id, deployment }) => (deployment !== undefined && tools.includes(id) ? [deployment] : []));
+  const found = await catalog.findAll(snapshot, [...tools, ...application.dependencies]);
+  const named = tools.flatMap((id) => found.get(id) ?? []);
   const all = [
     ...named.filter((deployment) => deployment.type === 'chat' && mayUse(snapshot, caller, deployment)),
     ...(await matchingDeployments(application, lookup)),
   ];
   return {
     deployments: [...new Map(all.map((deployment) => [deployment.id, deployment])).values()],
-    dangling: found
-      .filter(({ deployment }) => deployment === undefined)
-      .map(({ id }) => ({ deployment: application.id, dependency: id })),
+    dangling: [...found].flatMap(([id, deployment]) =>
+      deployment === undefined ? [{ deployment: application.id, dependency: id }] : [],
+    ),
   };
 }
 
@@ -56,14 +64,8 @@ function idsOf({ toolsets }: QuickApp): readonly string[] {
 
 /** Those that meet the conditions; the application itself is none of them. */
 async function matchingDeployments(application: Deployment, lookup: DeploymentLookup): Promise<readonly Deployment[]> {
-  const filters = (application.quickApp?.toolsets ?? []).flatMap((toolset) =>
-    toolset.kind === 'deployments' ? [meetConditions(toolset.conditions)] : [],
-  );
-  if (filters.length === 0) return [];
-  const open = await listUsable(lookup, ({ id, type }) => type === 'chat' && id !== application.id);
-  return open.filter((found) => filters.some((meets) => meets(toDescribed(found))));
-}
-
-function toDescribed({ id, kind, displayName = id, description = '' }: Deployment): DescribedDeployment {
-  return { id, displayName, description, isApplication: kind === 'application' };
+  const filter = application.quickApp?.filter;
+  if (filter === undefined) return [];
+  const open = await listUsable(lookup, ({ id, type, issue }) => type === 'chat' && issue === undefined && id !== application.id);
+  return filter.find(open);
 }

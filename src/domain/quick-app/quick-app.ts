@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
 import type { ContextSettings, RetrievalOfApplication } from '#contract/configuration/service.ts';
-import type { Condition } from '#contract/quick-app/conditions.ts';
 import type { RestToolDefinition } from '../tools/rest-tool.ts';
+import type { DeploymentFilter } from './deployment-filter.ts';
 
 /** An application without code, in the one form that it runs from. */
 export interface QuickApp {
@@ -15,12 +15,13 @@ export interface QuickApp {
   readonly context: Partial<ContextSettings>;
   /** In the order of the form, which decides who keeps a name that two tools have. */
   readonly toolsets: readonly QuickAppToolset[];
+  /** Which other deployments are its tools, by conditions. Undefined: it has none. */
+  readonly filter: DeploymentFilter | undefined;
 }
 
 /** Where tools of a quick app come from. */
 export type QuickAppToolset =
   | { readonly kind: 'deployment'; readonly id: string }
-  | { readonly kind: 'deployments'; readonly conditions: readonly Condition[] }
   | { readonly kind: 'client'; readonly name: string; readonly description: string; readonly parameters: JsonObject }
   | RestToolsetSettings
   | McpToolsetSettings

@@ -3,6 +3,7 @@ import type { ClientTool } from '#contract/quick-app/client-toolset.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import type { McpToolset } from '#contract/quick-app/mcp-toolset.ts';
 import type { ObsoleteWebToolset, RestToolset } from '#contract/quick-app/web-toolset.ts';
+import { DeploymentFilter } from './deployment-filter.ts';
 import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings } from './quick-app.ts';
 import { toRestToolDefinition } from './to-rest-tool-definition.ts';
 import { toRestToolset } from './to-rest-toolset.ts';
@@ -16,13 +17,18 @@ export function toQuickApp(form: QuickAppForm): QuickApp {
     starters: form.starters ?? [],
     context: form.context ?? {},
     toolsets: [...toToolsets(form)],
+    filter: toFilter(form),
   };
+}
+
+function toFilter({ applications_as_tools: entries = [] }: QuickAppForm): DeploymentFilter | undefined {
+  const conditions = entries.flatMap((entry) => (typeof entry === 'string' ? [] : [entry.conditions]));
+  return conditions.length === 0 ? undefined : new DeploymentFilter(conditions);
 }
 
 function* toToolsets(form: QuickAppForm): Iterable<QuickAppToolset> {
   for (const entry of form.applications_as_tools ?? []) {
     if (typeof entry === 'string') yield { kind: 'deployment', id: entry };
-    else yield { kind: 'deployments', conditions: entry.conditions };
   }
   for (const tool of form.client_toolset ?? []) {
     yield { kind: 'client', name: tool.name, description: tool.description, parameters: toParameters(tool) };

@@ -4,7 +4,7 @@ import { jsonType } from '../tools/body-kind.ts';
 import type { RestMethod, RestPlace, RestStyle, RestTarget, RestToolDefinition } from '../tools/rest-tool.ts';
 
 interface ParameterInfo {
-  readonly type: RestPlace;
+  readonly type: RestPlace | 'url';
   readonly key?: string;
   readonly style?: RestStyle;
   readonly explode?: boolean;
@@ -46,7 +46,8 @@ function targetOf(property: string, schema: Property, { url, method }: Request):
   const { parameter_info: info } = schema;
   const isFile = holdsFile(schema) || holdsFile(schema.items);
   if (info !== undefined) {
-    const { type: place, key = property, style, explode } = info;
+    const { type, key = property, style, explode } = info;
+    const place = type === 'url' ? 'path' : type;
     const written = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
     return { place, key, ...written, ...(isFile && { isFile }) };
   }

@@ -30,6 +30,7 @@ interface Health {
   failuresInARow: number;
   /** Of the last answer, if it was a refusal of ours. */
   refusedStatus: number | undefined;
+  lastError: string | undefined;
   /** The one caller whose calls failed in a row; undefined if they are several, or if none can be to blame. */
   blamed: string | undefined;
   /** Whether a request may be to blame for each failure in a row. */
@@ -63,6 +64,8 @@ export interface Failing {
   readonly nowMs: number;
   /** The user subject whose request may be to blame; undefined if none can be. */
   readonly caller: string | undefined;
+  /** Why the call failed, in a sentence of Parley without addresses. Absent if only the upstream knows. */
+  readonly message?: string | undefined;
 }
 
 /** The state of an upstream, with how it came to it. */
@@ -70,6 +73,8 @@ export interface BackOff extends UpstreamState {
   readonly failuresInARow: number;
   /** The status of a refusal that is not the caller's fault (401, 402, 403, 429), if that is what came last. */
   readonly refusedStatus: number | undefined;
+  /** Why the last failed call found no connection or no answer. Undefined after a call that succeeded. */
+  readonly lastError: string | undefined;
   /** How long it is left alone from now on; 0 if it is not. */
   readonly offForMs: number;
 }
@@ -114,6 +119,7 @@ export class LoadBalancer {
     health.askedAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
     health.refusedStatus = undefined;
+    health.lastError = undefined;
     health.blamed = undefined;
     health.offUntilMs = 0;
     health.reason = undefined;
@@ -139,11 +145,12 @@ export class LoadBalancer {
   }
 
   /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
-  failed(upstream: Upstream, { nowMs, caller }: Failing): void {
+  failed(upstream: Upstream, { nowMs, caller, message }: Failing): void {
     const health = this.#of(upstream, nowMs);
     const isFirst = health.failuresInARow === 0;
     health.askedAtMs = nowMs;
     health.refusedStatus = undefined;
+    health.lastError = message;
     health.isOfRequests = caller !== undefined && (isFirst || health.isOfRequests);
     if (isFirst) health.blamed = caller;
     else if (health.blamed !== caller) health.blamed = undefined;
@@ -176,8 +183,14 @@ export class LoadBalancer {
   }
 
   backOff(upstream: Upstream, nowMs: number): BackOff {
-    const { offUntilMs = 0, failuresInARow = 0, refusedStatus } = this.#health.get(upstream.revision) ?? {};
-    return { ...this.state(upstream, nowMs), failuresInARow, refusedStatus, offForMs: Math.max(0, offUntilMs - nowMs) };
+    const { offUntilMs = 0, failuresInARow = 0, refusedStatus, lastError } = this.#health.get(upstream.revision) ?? {};
+    return {
+      ...this.state(upstream, nowMs),
+      failuresInARow,
+      refusedStatus,
+      lastError,
+      offForMs: Math.max(0, offUntilMs - nowMs),
+    };
   }
 
   #isOff({ revision }: Upstream, nowMs: number): boolean {
@@ -248,6 +261,7 @@ const unharmed: Readonly<Health> = {
   limitedAtMs: Number.NEGATIVE_INFINITY,
   failuresInARow: 0,
   refusedStatus: undefined,
+  lastError: undefined,
   blamed: undefined,
   isOfRequests: false,
   probe: undefined,

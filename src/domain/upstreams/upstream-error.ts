@@ -1,3 +1,4 @@
+import { readContextOverflow } from '#contract/error-conditions.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors.ts';
 import { rateLimitedSeconds, waitSecondsOf } from './load-balancer.ts';
 import { isOwnRefusal, toOwnError } from './own-refusal.ts';
@@ -13,6 +14,7 @@ const ofCaller: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
 const words = ['message', 'type', 'param', 'code', 'displayMessage'] as const;
 /** What stands ahead of the secret in a field such as Authorization. */
 const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
+// Pattern bound: a line that shortened has cut to longestMessage.
 const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
 const pathOfMachine =
   /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
@@ -31,6 +33,9 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
   const details = { cause: fault, displayMessage };
   const ofTheirs = (code: ErrorCode): ParleyError =>
     new ParleyError(code, said, { ...details, param: fault.param, upstreamCode: fault.code ?? code });
+  const overflow = ofCaller.has(fault.status) ? readContextOverflow(fault.code, said) : undefined;
+  if (overflow !== undefined)
+    return new ParleyError('context_length_exceeded', said, { ...details, param: fault.param, overflow });
   switch (fault.status) {
     case 400:
     case 422:

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toCount, toModelUsage, toModelUsages } from './usage.ts';
+import { addUp, toCount, toModelUsage, toModelUsages, UsageCollector } from './usage.ts';
 
 it('Counts that cannot be are none', () => {
   expect([3, 2.4, 1e9, 1e9 + 1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, -1, '3', null].map(toCount)).toEqual([
@@ -13,4 +13,27 @@ it('The item of a model has its name, its counts and their sum', () => {
   expect(toModelUsage('m', { prompt_tokens: 3 })).toEqual({ ...none, prompt_tokens: 3, total_tokens: 3 });
   const [first, second] = toModelUsages([toModelUsage('a', { completion_tokens: 1 }), toModelUsage('b'), toModelUsage('a')]);
   expect([first?.index, first?.completion_tokens, second?.index]).toEqual([0, 1, 1]);
+});
+
+it('Sums stay at the most that one count may be, instead of being taken for counts that cannot be', () => {
+  const most = toModelUsage('m', { prompt_tokens: 900_000_000, completion_tokens: 1 });
+  const [sum, ...rest] = toModelUsages([most, most, most]);
+  expect([sum, rest]).toEqual([toModelUsage('m', { prompt_tokens: 1_000_000_000, completion_tokens: 3 }), []]);
+  const collector = new UsageCollector();
+  for (let calls = 0; calls < 3; calls += 1) collector.add([most]);
+  expect(collector.totals().usage).toEqual({
+    prompt_tokens: 1_000_000_000,
+    completion_tokens: 3,
+    total_tokens: 1_000_000_003,
+  });
+  expect(addUp([most, most, most]).prompt_tokens).toBe(1_000_000_000);
+});
+
+it('Declared counts are kept apart from metered ones of the same name', () => {
+  const metered = toModelUsage('m', { prompt_tokens: 1 });
+  const declared = { ...toModelUsage('m', { prompt_tokens: 5 }), declared: true as const };
+  expect(toModelUsages([metered, declared, declared])).toEqual([
+    metered,
+    { ...toModelUsage('m', { prompt_tokens: 10 }), index: 1, declared: true },
+  ]);
 });

@@ -21,30 +21,41 @@ export function toModelUsage(model: string, { prompt_tokens = 0, completion_toke
   return { index: 0, model, name: model, prompt_tokens, completion_tokens, total_tokens };
 }
 
-/** Items of `usage_per_model`, one for each model, summed and numbered anew (docs/wire.md, Usage). Items without a name are left out. */
+/**
+ * Items of `usage_per_model`, one for each model, summed and numbered anew (docs/wire.md, Usage). Items without a name are left out,
+ * and declared counts are never added to counts that Parley metered. A sum stays within `maxTokens`.
+ */
 export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
   const byName = new Map<string, ModelUsage>();
   for (const item of Array.isArray(items) ? items : []) {
     const name = item?.model ?? item?.name;
     if (typeof name !== 'string') continue;
-    const known = byName.get(name) ?? { ...toModelUsage(name), index: byName.size };
-    known.prompt_tokens += toCount(item.prompt_tokens);
-    known.completion_tokens += toCount(item.completion_tokens);
+    const isDeclared = item.declared === true;
+    const key = isDeclared ? `declared ${name}` : `metered ${name}`;
+    const known = byName.get(key) ?? { ...toModelUsage(name), index: byName.size };
+    known.prompt_tokens = addCounts(known.prompt_tokens, toCount(item.prompt_tokens));
+    known.completion_tokens = addCounts(known.completion_tokens, toCount(item.completion_tokens));
     known.total_tokens = known.prompt_tokens + known.completion_tokens;
     if (item.estimated === true) known.estimated = true;
-    byName.set(name, known);
+    if (isDeclared) known.declared = true;
+    byName.set(key, known);
   }
   return [...byName.values()];
 }
 
+/** The sum of counts. Prompt and completion stay within `maxTokens` each, so that a sum is never taken for a count that cannot be. */
 export function addUp(items: readonly TokenCounts[]): TokenCounts {
   const sum = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   for (const item of items) {
-    sum.prompt_tokens += item.prompt_tokens;
-    sum.completion_tokens += item.completion_tokens;
-    sum.total_tokens += item.total_tokens;
+    sum.prompt_tokens = addCounts(sum.prompt_tokens, item.prompt_tokens);
+    sum.completion_tokens = addCounts(sum.completion_tokens, item.completion_tokens);
   }
+  sum.total_tokens = sum.prompt_tokens + sum.completion_tokens;
   return sum;
+}
+
+function addCounts(one: number, other: number): number {
+  return Math.min(maxTokens, one + other);
 }
 
 /** A count that an upstream reports: whole, 0 for anything else. */
@@ -86,7 +97,7 @@ export function costOf({ pricing }: Deployment, usage: PricedCounts): number {
   const written = atMost(usage.prompt_tokens - read, details.cache_write_tokens);
   const fresh = usage.prompt_tokens - read - written;
   const usd = request + fresh * prompt + read * cacheRead + written * cacheWrite + usage.completion_tokens * completion;
-  return Math.max(0, Math.round(usd * unitsPerUsd));
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(usd * unitsPerUsd)));
 }
 
 function atMost(most: number, value: unknown): number {
@@ -133,7 +144,7 @@ export function estimateRequestTokens({ messages, tools }: ChatRequest): number 
 
 /** Tokens that the reply may have by what its request says; undefined if that says nothing. */
 export function maxTokensOf({ max_completion_tokens: most, max_tokens: former, n = 1 }: ChatRequest): number | undefined {
-  const bound = typeof most === 'number' ? most : former;
+  const bound = typeof most === 'number' && most > 0 ? most : former;
   return bound === undefined ? undefined : bound * n;
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
+import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
-import { compilePattern } from '#contract/safe-pattern.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
 import { readAnswer } from '../structured-answer.ts';
 
@@ -60,8 +60,13 @@ function has(answer: string, { text, ignoreCase = false }: Extract<PlainCheck, {
 }
 
 function patternFault(pattern: string, answer: string): string | undefined {
-  const isFound = compilePattern(pattern)(answer);
-  if (isFound === undefined) return 'The pattern takes too long to look for.';
+  let isFound: boolean;
+  try {
+    isFound = withPatterns((patterns) => patterns.isFound(patterns.compile(pattern), answer));
+  } catch (error) {
+    if (error instanceof PatternError) return `The pattern ${shown(pattern)} cannot be used: ${error.message}.`;
+    throw error;
+  }
   return isFound ? undefined : `The pattern ${shown(pattern)} is not found in the answer, which is ${shown(answer)}.`;
 }
 

@@ -51,8 +51,12 @@ function toPage(text: string, from: number, room: number): string {
   return `${page}\n\n[Characters ${from} to ${end} of ${text.length}; ${more}.]`;
 }
 
+/** Every place in the text is tried with all words of the search. A longer search is cut. */
+const maxSearchChars = 200;
+
 function toPlaces(text: string, search: string, { from, room }: { readonly from: number; readonly room: number }): string {
-  const pattern = new RegExp(search.trim().split(/\s+/).map(escapePattern).join('\\s+'), 'giu');
+  // Pattern bound: 200 characters of escaped text.
+  const pattern = new RegExp(search.trim().slice(0, maxSearchChars).split(/\s+/).map(escapePattern).join('\\s+'), 'giu');
   const places: string[] = [];
   let left = room;
   let found = 0;

@@ -41,6 +41,7 @@ export function toS3Address(text: string, environment: AwsEnvironment): S3Addres
   const endpoint = query.get('endpoint') ?? environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL;
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
     throw new RangeError('has an endpoint that is no http or https address');
+  // Pattern bound: an address in the configuration, which the operator writes.
   const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
   if (!/^[\w./-]*$/.test(prefix)) throw new RangeError('has a prefix with other characters than letters, digits and _ . / -');
   return {

@@ -6,8 +6,11 @@ import { toGrants } from './stored-rights.ts';
 
 /** A caller as text, without whom it reports to. */
 export function toStored({ subject, project, roles, chain, madeKey }: Caller): string {
-  const { files = [], received = [], granted = [] } = chain?.rights ?? {};
-  const rights = { files: [...files], ...some({ received, granted, claims: chain?.claims ?? [] }) };
+  const { files = [], assistantFiles = [], received = [], granted = [] } = chain?.rights ?? {};
+  const rights = {
+    files: [...files],
+    ...some({ assistantFiles: [...assistantFiles], received, granted, claims: chain?.claims ?? [] }),
+  };
   const key = madeKey && { madeKey: { id: madeKey.id, version: madeKey.version } };
   return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key });
 }
@@ -16,10 +19,13 @@ export function toStored({ subject, project, roles, chain, madeKey }: Caller): s
 export function fromStored(text: string, report: Chain['report']): Caller | undefined {
   const stored = tryParseJson(text);
   if (!isJsonObject(stored)) return undefined;
-  const { subject, project, roles, path, files } = stored;
+  const { subject, project, roles, path, files, assistantFiles = [] } = stored;
   if (typeof subject !== 'string' || typeof project !== 'string') return undefined;
-  if (!isTexts(roles) || !isTexts(path) || !isTexts(files)) return undefined;
-  const rights = new HeldRights({ files, received: toGrants(stored.received), granted: toGrants(stored.granted) });
+  if (!isTexts(roles) || !isTexts(path) || !isTexts(files) || !isTexts(assistantFiles)) return undefined;
+  const rights = new HeldRights({
+    ...{ files, assistantFiles },
+    ...{ received: toGrants(stored.received), granted: toGrants(stored.granted) },
+  });
   const chain = { path, rights, claims: toClaims(stored.claims), report };
   return { subject, project, roles, chain, ...toMadeKey(stored.madeKey) };
 }
@@ -31,7 +37,7 @@ function toMadeKey(value: unknown): Pick<Caller, 'madeKey'> {
 }
 
 /** Few keys have any of them. */
-function some(lists: Readonly<Record<string, readonly (Grant | Claim)[]>>): object {
+function some(lists: Readonly<Record<string, readonly (Grant | Claim | string)[]>>): object {
   return Object.fromEntries(Object.entries(lists).filter(([, each]) => each.length > 0));
 }
 

@@ -12,6 +12,8 @@ export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
 type KeptFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsAtOnce = 100;
+/** More than one application may name, in both of their spellings. */
+const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 
 /** One application; its entry is null if its ETag is `knownEtag`. */
@@ -42,6 +44,18 @@ export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): 
         .execute()),
     );
   }
+  return found;
+}
+
+/** ETags of several applications, in no order. */
+export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly HeadRow[]> {
+  const found: HeadRow[] = [];
+  for (let from = 0; from < ids.length; from += idsPerQuery)
+    found.push(
+      ...(await heads(kysely)
+        .where('id', 'in', ids.slice(from, from + idsPerQuery))
+        .execute()),
+    );
   return found;
 }
 

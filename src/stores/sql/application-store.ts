@@ -16,7 +16,16 @@ import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { moveRows } from './application-move.ts';
 import { noteRoles, writeRoles } from './application-roles.ts';
-import { findRow, findRows, type HeadRow, openHeads, rowsOfUnknownRoles, type WrittenRow, writeRow } from './application-rows.ts';
+import {
+  findHeads,
+  findRow,
+  findRows,
+  type HeadRow,
+  openHeads,
+  rowsOfUnknownRoles,
+  type WrittenRow,
+  writeRow,
+} from './application-rows.ts';
 import { findVersionRow, listVersions } from './application-versions.ts';
 import { type KnownApplication, knownApplicationBounds } from './known-applications.ts';
 import { requireStorable } from './require-storable.ts';
@@ -47,6 +56,11 @@ export class SqlApplicationStore implements ApplicationStore {
     if (row === undefined) return undefined;
     const { sealed_entry } = row;
     return sealed_entry === null ? known : this.#learn({ ...row, sealed_entry });
+  }
+
+  findAll(ids: readonly string[]): Promise<readonly StoredApplication[]> {
+    const storable = ids.filter(isStorableKey);
+    return this.#listed((kysely) => findHeads(kysely, storable));
   }
 
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {

@@ -5,6 +5,7 @@ import type {
   FilePage,
   FileQuery,
   IndexedFile,
+  IndexPlace,
   MoveOutcome,
   Moving,
   OverQuota,
@@ -18,6 +19,9 @@ import { dropEnded, replacedBy, reservedIn } from './reserved-room.ts';
 import type { FileRow, Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
+/** More than one application may name. */
+const pathsPerQuery = 1000;
+
 /** Files, a row each. Writes to one bucket wait for each other at its row in `buckets`, which holds the sum of their bytes. */
 export class SqlFileIndex implements FileIndex {
   readonly #database: SqlDatabase;
@@ -30,6 +34,18 @@ export class SqlFileIndex implements FileIndex {
     if (!isStorableKey(bucket) || !isStorableKey(path)) return undefined;
     const row = await this.#database.run((kysely) => findRow(kysely, bucket, path));
     return row && toFile(row);
+  }
+
+  async findAll(places: readonly IndexPlace[]): Promise<readonly IndexedFile[]> {
+    const byBucket = Map.groupBy(
+      places.filter(({ bucket, path }) => isStorableKey(bucket) && isStorableKey(path)),
+      ({ bucket }) => bucket,
+    );
+    return this.#database.run(async (kysely) => {
+      const rows = [];
+      for (const [bucket, inBucket] of byBucket) rows.push(...(await findRows(kysely, bucket, inBucket)));
+      return rows.map(toFile);
+    });
   }
 
   async reserve(
@@ -178,6 +194,17 @@ async function setUsedBytes(transaction: Kysely<Schema>, bucket: string, usedByt
 
 function findRow(kysely: Kysely<Schema>, bucket: string, path: string): Promise<FileRow | undefined> {
   return kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '=', path).executeTakeFirst();
+}
+
+async function findRows(kysely: Kysely<Schema>, bucket: string, places: readonly IndexPlace[]): Promise<readonly FileRow[]> {
+  const found: FileRow[] = [];
+  for (let from = 0; from < places.length; from += pathsPerQuery) {
+    const paths = places.slice(from, from + pathsPerQuery).map(({ path }) => path);
+    found.push(
+      ...(await kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', 'in', paths).execute()),
+    );
+  }
+  return found;
 }
 
 async function replaceRow(transaction: Kysely<Schema>, row: FileRow): Promise<void> {

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { ratedAction } from '#contract/features-request.ts';
 import type {
   AuditQuery,
   AuditRecord,
@@ -19,7 +20,7 @@ import type { SqlDatabase } from './sql-database.ts';
 /** Each statement ends on the disk: many rows in one cost up to a third less. So many take the thread of SQLite two milliseconds. */
 const rowsAtOnce = 500;
 
-/** Usage and audit, a row a record; a record that is there already is left as it is. */
+/** Usage and audit, a row a record; a record that is there already is left as it is, but for a rating, which a later one replaces. */
 export class SqlJournal implements Journal {
   readonly #database: SqlDatabase;
   #fullUsageInsert: string | undefined;
@@ -51,8 +52,18 @@ export class SqlJournal implements Journal {
       this.#database.run((kysely) =>
         kysely
           .insertInto('audit_records')
-          .values(step.map(toAuditRow))
-          .onConflict((there) => there.doNothing())
+          .values(toUniqueRows(step))
+          .onConflict((there) =>
+            there
+              .column('id')
+              .doUpdateSet(({ ref }) => ({
+                at_ms: ref('excluded.at_ms'),
+                request_id: ref('excluded.request_id'),
+                details: ref('excluded.details'),
+              }))
+              .where('audit_records.action', '=', ratedAction)
+              .whereRef('excluded.at_ms', '>', 'audit_records.at_ms'),
+          )
           .execute(),
       ),
     );
@@ -91,6 +102,16 @@ export class SqlJournal implements Journal {
       await insert(items.slice(first, first + rowsAtOnce));
     }
   }
+}
+
+/** The rows of records, each id once: one statement may change a row only once. Of ratings with one id, the latest stays. */
+function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
+  const rows = new Map<string, AuditRow>();
+  for (const row of records.map(toAuditRow)) {
+    const known = rows.get(row.id);
+    if (known === undefined || (known.action === ratedAction && row.at_ms > known.at_ms)) rows.set(row.id, row);
+  }
+  return [...rows.values()];
 }
 
 /** One action, or a family of them. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { shareOf, toAskedWords, toIndexWords } from './passage-words.ts';
+import { measureLongestHold } from '#test/longest-hold.ts';
+import { shareOf, toAskedWords, toIdentifiers, toIndexWords } from './passage-words.ts';
 
 describe('the words of a text', () => {
   it.each([
@@ -48,5 +49,33 @@ describe('the share of asked words', () => {
     expect(shareOf(asked, 'Clean it')).toBe(0.2);
     expect(shareOf(asked, '')).toBe(0);
     expect(shareOf([], 'text')).toBe(0);
+  });
+});
+
+describe('toIdentifiers', () => {
+  it.each([
+    ['error E4103 in AB-12/x', ['e4103', 'ab12x']],
+    ['the 3rd of 12 in 2024', ['2024']],
+    ['a.json and max tokens', []],
+    ['cfg.json cfg_value maxTokens LB-EDGE', ['cfgjson', 'cfgvalue', 'maxtokens', 'lbedge']],
+    ['x'.repeat(254).concat('12'), ['x'.repeat(254).concat('12')]],
+    ['x'.repeat(255).concat('12'), []],
+  ])('finds the names in %j', (text, identifiers) => {
+    expect(toIdentifiers(text)).toEqual(identifiers);
+  });
+
+  it.each([
+    ['digits before a letter', `What is ${'1'.repeat(28)}th?`],
+    ['one long word', 'x'.repeat(300_000)],
+    ['one long word with separators', 'xx-'.repeat(100_000)],
+  ])('does not hold the event loop: %s', async (_name, text) => {
+    expect(await measureLongestHold(() => toIdentifiers(text))).toBeLessThan(250);
+  });
+});
+
+describe('shareOf', () => {
+  it('does not hold the event loop for one long word', async () => {
+    const word = 'x'.repeat(300_000);
+    expect(await measureLongestHold(() => shareOf([word], word))).toBeLessThan(250);
   });
 });

@@ -5,7 +5,10 @@ const notAscii = /[^ -~\s]/;
 const parts = /[\p{L}\p{N}]+/gu;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
-const endings = /(?<=^.{3,})(ing|ed|es|ly|s|e)$/;
+/** English endings, longest first. */
+const endings = ['ing', 'ed', 'es', 'ly', 's', 'e'] as const;
+const minStemChars = 3;
+const maxIdentifierChars = 256;
 const empty = new Set(
   'a an and are as at be but by can could did do does for from had has have how i if in is it its me my of on or our shall should so than that the their them then there these they this to us was we were what when where which who whose why will with would you your'.split(
     ' ',
@@ -36,16 +39,17 @@ export function toIdentifiers(text: string): string[] {
   return [...new Set(found.flatMap((word) => [...wordsOf(word)].slice(0, 1)))].slice(0, maxAsked);
 }
 
-const identifiers = [
-  /^(?=.*\p{L})(?=.*\p{N})(?!\p{N}+(?:st|nd|rd|th|s)$).{2,}$/iu,
-  /^\P{L}*(?:\p{N}\P{L}*){4,}$/u,
-  /\p{L}{2,}[._:]\p{L}{2,}/u,
-  /^\p{Lu}+(?:[-/]\p{Lu}+)+$/u,
-  /\p{Ll}\p{Lu}/u,
-];
+const ordinal = /^\p{N}+(?:st|nd|rd|th|s)$/iu;
+const dottedName = /\p{L}\p{L}[._:]\p{L}\p{L}/u;
+const upperCaseGroups = /^\p{Lu}+(?:[-/]\p{Lu}+)+$/u;
+const innerCapital = /\p{Ll}\p{Lu}/u;
 
 function isIdentifier(word: string): boolean {
-  return identifiers.some((shape) => shape.test(word));
+  if (word.length > maxIdentifierChars) return false;
+  const hasLetter = /\p{L}/u.test(word);
+  const digitCount = word.match(/\p{N}/gu)?.length ?? 0;
+  if (hasLetter ? digitCount > 0 && !ordinal.test(word) : digitCount >= 4) return true;
+  return dottedName.test(word) || upperCaseGroups.test(word) || innerCapital.test(word);
 }
 
 /** The share of the identifiers that a text has. */
@@ -63,7 +67,8 @@ export function shareOf(asked: readonly string[], text: string): number {
 }
 
 function toStem(word: string): string {
-  return word.replace(endings, '');
+  const ending = endings.find((each) => word.length - each.length >= minStemChars && word.endsWith(each)) ?? '';
+  return word.slice(0, word.length - ending.length);
 }
 
 function* wordsOf(text: string): Iterable<string> {

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { headPatience, paceBodies } from '../http/body-pace.ts';
+import { requireHttps } from '../http/strict-transport.ts';
 import { answerConnect, answerMalformed } from './malformed.ts';
 
 /** Long enough for balancers in front. What Node would answer by itself lacks the CORS set. */
@@ -12,8 +13,9 @@ export function createAddinServer(
   handle: RequestListener,
   tls?: { readonly cert: Buffer; readonly key: Buffer },
 ): Server | SecureServer {
-  const server = tls === undefined ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
-  server.on('checkExpectation', handle);
+  const listener = tls === undefined ? handle : requireHttps(handle);
+  const server = tls === undefined ? createServer(options, listener) : createSecureServer({ ...options, ...tls }, listener);
+  server.on('checkExpectation', listener);
   server.on('clientError', answerMalformed);
   server.on('connect', (_request: unknown, socket: Socket) => answerConnect(socket));
   paceBodies(server);

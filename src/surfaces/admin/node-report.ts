@@ -42,6 +42,8 @@ export interface UpstreamReport {
   readonly failuresInARow: number;
   /** Of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. */
   readonly refusedStatus: number | null;
+  /** Why the last failed call found no connection or no answer, without addresses. */
+  readonly lastError: string | null;
   /** Not asked before; null where it is asked. */
   readonly offUntil: number | null;
 }

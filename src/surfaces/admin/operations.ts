@@ -144,7 +144,7 @@ const reason: Schema = { type: 'object', required: ['code', 'message'], properti
 const fault: Schema = {
   type: 'object',
   required: ['file', 'path', 'message'],
-  properties: { file: text, path: text, message: text, hint: text },
+  properties: { file: text, path: text, message: text, hint: text, isNotice: { const: true } },
 };
 
 const upstream: Schema = {
@@ -164,6 +164,10 @@ const upstream: Schema = {
       ...orNull('integer'),
       description:
         'The status of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. Null after one that it answered.',
+    },
+    lastError: {
+      ...orNull('string'),
+      description: 'Why the last failed call found no connection or no answer. Null after a call that succeeded.',
     },
     offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
   },

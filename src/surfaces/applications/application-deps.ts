@@ -13,7 +13,7 @@ export interface ApplicationDeps {
   readonly store: ApplicationStore;
   readonly catalog: Catalog;
   /** Where documents of applications are; undefined: no files are stored here. */
-  readonly files: Pick<FileIndex, 'find'> | undefined;
+  readonly files: Pick<FileIndex, 'findAll'> | undefined;
   readonly clock: Clock;
   /** Makes ETags. */
   readonly newId: () => string;

@@ -12,7 +12,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { addressFeatures } from '#domain/deployments/features.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { fileScheme, fromReference } from '#domain/files/file-references.ts';
+import { fileScheme, fromReference, toReference } from '#domain/files/file-references.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { refuseFaults } from './refuse-faults.ts';
 
@@ -25,7 +25,7 @@ export interface Saving {
   /** As it is now; undefined where it is new. */
   readonly stored: StoredApplication | undefined;
   /** Undefined: none are stored here. */
-  readonly files: Pick<FileIndex, 'find'> | undefined;
+  readonly files: Pick<FileIndex, 'findAll'> | undefined;
 }
 
 /** Each has a row beside the application. */
@@ -119,13 +119,14 @@ async function missingDocuments(entry: ApplicationEntry, files: Saving['files'])
 }
 
 async function findMissing(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Fault[]> {
-  const looked = documentsIn(entry).map(async ({ path, reference }): Promise<Fault[]> => {
-    const place = fromReference(reference);
-    const file = place && (await files?.find(place.bucket, place.path));
+  const documents = documentsIn(entry).map((each) => ({ ...each, place: fromReference(each.reference) }));
+  if (documents.length === 0) return [];
+  const found = (await files?.findAll(documents.flatMap(({ place }) => place ?? []))) ?? [];
+  const stored = new Set(found.map(toReference));
+  return documents.flatMap(({ path, reference, place }) => {
     const message = `names ${reference.slice(0, longestReference)}, which is not stored; upload it first, or leave it out`;
-    return file === undefined ? [{ path, message }] : [];
+    return place !== undefined && stored.has(toReference(place)) ? [] : [{ path, message }];
   });
-  return (await Promise.all(looked)).flat();
 }
 
 function documentsIn({ applicationProperties: properties }: ApplicationEntry): { path: Fault['path']; reference: string }[] {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
+import { storedEntries } from '#contract/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { requireRoom } from '#domain/deployments/application-resources.ts';
 import { preconditionFailed } from '#domain/files/write-condition.ts';
@@ -15,8 +16,6 @@ import { identifyUser, isOwner, requireOpen, requireOwner } from './who-may.ts';
 import { writeApplication } from './write-application.ts';
 
 const base = '/v1/applications/';
-/** Of one application; `security.maxBodyBytes` may be less. */
-const maxEntryBytes = 512 * 1024;
 
 /** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (docs/wire.md, Applications). */
 export function applicationRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
@@ -52,7 +51,7 @@ async function list({ store }: ApplicationDeps, caller: Caller, bucket: string):
 async function put(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { store, catalog, files } = deps;
   const snapshot = deps.snapshot();
-  const maxBytes = Math.min(maxEntryBytes, snapshot.configuration.security.maxBodyBytes);
+  const maxBytes = Math.min(storedEntries.application.maxBytes, snapshot.configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
   const caller = await identifyUser(deps, request);
   requireJson(request.raw);

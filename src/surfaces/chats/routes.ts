@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { chatIdForm } from '#contract/chat-patch.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { storedEntries } from '#contract/stored-entries.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ChatListPage, ChatPlace, ChatStore } from '#domain/chats/chat-store.ts';
@@ -24,8 +25,6 @@ export interface ChatRoutesDeps {
 }
 
 const mebibyte = 1024 ** 2;
-/** Of one request; `security.maxBodyBytes` may be less. */
-const mostBodyBytes = 16 * mebibyte;
 const bounds = { maxBytesPerChat: 32 * mebibyte, maxBytesPerUser: 10 * 1024 * mebibyte };
 
 /** `/v1/chats`, `/v1/chats/{chat}` and `/v1/chat-changes`: the conversations of the page, as trees of turns (docs/wire.md, Chats). */
@@ -79,7 +78,7 @@ async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: Fastify
 }
 
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  const maxBytes = Math.min(mostBodyBytes, deps.snapshot().configuration.security.maxBodyBytes);
+  const maxBytes = Math.min(storedEntries.chat.maxBytes, deps.snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
   const subject = await subjectOf(deps, request);
   requireJson(request.raw);

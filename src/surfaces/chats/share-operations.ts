@@ -22,6 +22,15 @@ const madeShare: NamedSchema = {
     },
   },
 };
+const fileFields = {
+  path: { type: 'string', description: 'In the bucket of the owner.' },
+  title: text,
+  from: { enum: ['question', 'reply'], description: 'What attaches it first.' },
+};
+const shareableFile: NamedSchema = {
+  name: 'ShareableFile',
+  schema: { type: 'object', required: Object.keys(fileFields), properties: fileFields },
+};
 const sharedChat: NamedSchema = {
   name: 'SharedChat',
   schema: {
@@ -53,6 +62,21 @@ const described: readonly Described[] = [
     body: json({ name: 'NewChatShare', schema: NewShare }, { week: { summary: 'For a week', value: { expiresInDays: 7 } } }),
     answers: [{ status: 201, description: 'It is shared.', content: json(madeShare) }],
     errors: [...errors, ...bodyErrors, 'response_not_found', 'precondition_failed'],
+  },
+  {
+    method: 'get',
+    path: '/v1/chats/{chat}/shared-files',
+    id: 'listShareableFiles',
+    summary: 'Lists the stored files that a link to the chat would share now',
+    parameters: [inChat],
+    answers: [
+      {
+        status: 200,
+        description: 'The files that the user attached or that the application which answered keeps.',
+        content: json(listOf(shareableFile)),
+      },
+    ],
+    errors: [...errors, 'response_not_found'],
   },
   {
     method: 'get',

@@ -5,10 +5,11 @@ import type { JsonObject } from '#base/json.ts';
 import { NewShare } from '#contract/chat-share.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requireShape } from '#contract/request-fault.ts';
+import { storedEntries } from '#contract/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ChatShare, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
-import type { ChatPlace } from '#domain/chats/chat-store.ts';
-import { toSnapshot } from '#domain/chats/to-snapshot.ts';
+import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
+import type { ChatPlace, StoredChat } from '#domain/chats/chat-store.ts';
+import { describeFiles, toSnapshot } from '#domain/chats/to-snapshot.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import type { ContentPlace } from '#domain/files/resource-place.ts';
 import type { StoredResources } from '#domain/files/stored-resources.ts';
@@ -30,7 +31,7 @@ export interface ShareRoutesDeps extends ChatRoutesDeps {
 }
 
 const shape = Compile(NewShare);
-const mostBodyBytes = 4096;
+const mostBodyBytes = storedEntries.chatShare.maxBytes;
 const mebibyte = 1024 ** 2;
 const mostSnapshotChars = 8 * mebibyte;
 const bounds = { maxPerUser: 200, maxBytesPerUser: 256 * mebibyte };
@@ -42,6 +43,7 @@ const tokenForm = /^[\w-]{43}$/;
 /** `/v1/chats/{chat}/shares`, `/v1/chat-shares` and `/v1/shared-chats`: snapshots of chats, for those who have a link (docs/wire.md, Shared chats). */
 export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/chats/:chat/shares' }, (request, reply) => share(deps, request, reply));
+  app.get('/v1/chats/:chat/shared-files', (request) => listFiles(deps, request));
   app.get('/v1/chat-shares', (request) => list(deps, request));
   serveEarly(app, { method: 'DELETE', url: '/v1/chat-shares/:share' }, (request, reply) => revoke(deps, request, reply));
   app.get('/v1/shared-chats/:token', (request, reply) => open(deps, request, reply));
@@ -73,15 +75,26 @@ async function keep(
   for (let tries = 0; tries < mostTries; tries += 1) {
     const chat = await deps.chats.read(place, 0);
     if (chat === undefined) throw notThere();
-    const owner = asOwner(place.subject);
-    const lookUp = async (path: string) => (await deps.files?.look(owner, toPlace(place.subject, path)))?.etag;
-    const snapshot = await toSnapshot(chat, place.subject, lookUp);
+    const snapshot = await snapshotOf(deps, place, chat);
     if (JSON.stringify(snapshot).length > mostSnapshotChars) throw tooLarge();
     const outcome = await deps.shares.share(place, { ...made, snapshot, revision: chat.head.revision }, bounds);
     if (outcome === 'full') throw tooMany();
     if (outcome === 'shared') return snapshot;
   }
   throw new ParleyError('precondition_failed', 'The chat is being written to without a pause; share it when that is over.');
+}
+
+function snapshotOf(deps: ShareRoutesDeps, { subject }: ChatPlace, chat: StoredChat): Promise<ChatSnapshot> {
+  const owner = asOwner(subject);
+  return toSnapshot(chat, subject, async (path) => (await deps.files?.look(owner, toPlace(subject, path)))?.etag);
+}
+
+/** The files that everyone with the link reads, if the chat is shared as it is now. */
+async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
+  const place = placeOf(request, await sharerOf(deps, request));
+  const chat = await deps.chats.read(place, 0);
+  if (chat === undefined) throw notThere();
+  return { object: 'list', data: describeFiles(await snapshotOf(deps, place, chat)) };
 }
 
 async function list(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {

@@ -1,25 +1,14 @@
-import { ChatRequest } from '#contract/chat-request.ts';
-import { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
-import { type ApiOperation, type Content, inPath, inQuery, json, type NamedSchema, type Parameter } from '../http/operation.ts';
+import { type ApiOperation, type Content, inPath, inQuery, json, type Parameter } from '../http/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
 import type { MethodOfPath } from '../http/path-methods.ts';
 import { apisOfDeployments, compatApis } from './path.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
+import { chatRequest, chatRequestByModel, embeddingsRequest, embeddingsRequestByModel } from './request-schema.ts';
 
 const canonicalPrefix = 'compat';
-const request: NamedSchema = { name: 'ChatRequest', schema: ChatRequest };
-const embeddingsRequest: NamedSchema = { name: 'EmbeddingsRequest', schema: EmbeddingsRequest };
-
-/** The same where the body names the deployment. */
-const requestByModel: NamedSchema = { name: 'ChatRequestByModel', schema: withModel(ChatRequest) };
-const embeddingsByModel: NamedSchema = { name: 'EmbeddingsRequestByModel', schema: withModel(EmbeddingsRequest) };
-
-function withModel(schema: { readonly required: readonly string[] }): object {
-  return { ...schema, required: ['model', ...schema.required] };
-}
 
 const embeddingsErrors: readonly ErrorCode[] = [
   ...keyErrors,
@@ -42,9 +31,10 @@ const countsDescription = {
 
 const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
 const versionInQuery = 'A word of letters, digits, `.`, `-` and `_`, such as `preview`.';
-/** Days of the calendar, but for those of leap years. */
 const monthAndDay = '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
-const versionPattern = `^[0-9]{4}-${monthAndDay}(-preview)?$`;
+/** Years that are divisible by 4, except centuries that are not divisible by 400. */
+const leapYear = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
+const versionPattern = `^([0-9]{4}-${monthAndDay}|${leapYear}-02-29)(-preview)?$`;
 const version = '2024-10-21';
 
 /** The deployment is named by the path, or by `model` of the body. */
@@ -72,7 +62,7 @@ export function compatOperations(
   toResponse: ToResponse,
 ): ApiOperation[] {
   const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
-  return [...prefixes.map(toPlace), byModel, ...aliases].flatMap((place) => {
+  return [byModel, ...prefixes.map(toPlace), ...aliases].flatMap((place) => {
     const passed = (place.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
     const calls = [toChat(place), toEmbeddings(place), ...passed.map((api) => toPassThrough(api, place))];
     return place.isNamedByBody ? calls : [...calls, toResponse(place)];
@@ -121,7 +111,10 @@ function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place):
     summary: 'Asks a deployment for a reply',
     description: chatDescription + (isOpenAi ? countsDescription.ofOpenAi : countsDescription.usual),
     parameters: toParameters(exampleNames.chat),
-    body: json(isNamedByBody ? requestByModel : request, toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {})),
+    body: json(
+      isNamedByBody ? chatRequestByModel : chatRequest,
+      toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {}),
+    ),
     answers: [
       {
         status: 200,
@@ -143,7 +136,7 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): Api
     tag: 'Embeddings',
     summary: 'Asks a model for vectors of texts',
     parameters: toParameters(exampleNames.embedding),
-    body: json(isNamedByBody ? embeddingsByModel : embeddingsRequest, {
+    body: json(isNamedByBody ? embeddingsRequestByModel : embeddingsRequest, {
       texts: {
         summary: 'Two texts',
         value: { ...model, input: ['A loan can be renewed twice.', 'Books are kept for three weeks.'] },

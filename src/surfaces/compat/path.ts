@@ -20,6 +20,7 @@ export const apisOfDeployments: readonly CompatApi[] = [
   'responses',
 ];
 const names = apisOfDeployments.map((each) => (each === 'completions' ? '(?<!(?:^|/)chat/)completions' : each)).join('|');
+// Pattern bound: a path of at most 16 kB; built from the names of our routes.
 const form = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
 
 /** What the path of a deployment asks for. */

@@ -1,8 +1,9 @@
+import { hash, randomUUID } from 'node:crypto';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { parseRating, parseTokenizeRequest, parseTruncateRequest, ratedAction } from '#contract/features-request.ts';
+import { parseRating, parseTokenizeRequest, parseTruncateRequest, type Rating, ratedAction } from '#contract/features-request.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
@@ -19,6 +20,7 @@ import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
 import { tokenize, truncatePrompt } from './model-tokens.ts';
+import type { RatingQuota } from './rating-quota.ts';
 
 export interface FeatureRoutesDeps {
   readonly handler: RequestHandler;
@@ -26,6 +28,7 @@ export interface FeatureRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly noteAudit: NoteAudit;
+  readonly ratings: RatingQuota;
 }
 
 interface Asked {
@@ -119,6 +122,14 @@ function outputsOf<Input>(
 function keepRating({ deps, context, caller, deployment, bytes }: Asked): object {
   const rating = parseRating(parseBody(bytes));
   const { subject } = caller;
-  deps.noteAudit({ action: ratedAction, subject, object: deployment.id, requestId: context.id, details: { ...rating } });
+  deps.ratings.count(subject);
+  const id = toRatingId(rating, { subject, deployment: deployment.id });
+  deps.noteAudit({ id, action: ratedAction, subject, object: deployment.id, requestId: context.id, details: { ...rating } });
   return {};
+}
+
+/** The same for all ratings that one user gives one response, so that a later rating replaces an earlier one. */
+function toRatingId({ responseId }: Rating, { subject, deployment }: { subject: string; deployment: string }): string {
+  if (responseId === undefined) return randomUUID();
+  return `rating_${hash('sha256', JSON.stringify([subject, deployment, responseId]), 'base64url')}`;
 }

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { appDataPath, bucketOf, bucketOfDeployment } from '#domain/files/bucket.ts';
+import { appDataPath, bucketOf } from '#domain/files/bucket.ts';
 import { toFilePlace } from '#domain/files/file-references.ts';
+import { getOwnFolder } from '#domain/files/own-folder.ts';
 import type { ContentPlace } from '#domain/files/resource-place.ts';
 import { requireWritable } from '#domain/files/resource-rights.ts';
 import { resourceNotFound, type StoredResources } from '#domain/files/stored-resources.ts';
@@ -37,12 +38,19 @@ export function fileRoutes(app: FastifyInstance, deps: FileDeps): void {
   });
 }
 
-/** Of an application that answers: its own bucket, whoever calls it, and where it keeps what is the user's. */
+/** Of an application that answers: its own bucket or folder, whoever calls it, and where it keeps what is the user's. */
 function toBuckets({ subject, chain }: Caller): Record<string, unknown> {
   if (chain === null) return { bucket: bucketOf(subject) };
   const deployment = chain.path.at(-1) ?? '';
-  const folder = appDataPath(deployment).split('/').map(encodeURIComponent).join('/');
-  return { bucket: bucketOfDeployment(deployment), appdata: `${bucketOf(subject)}/${folder}` };
+  const own = getOwnFolder(deployment);
+  return {
+    bucket: own.path === '' ? own.bucket : `${own.bucket}/${encodePath(own.path.slice(0, -1))}`,
+    appdata: `${bucketOf(subject)}/${encodePath(appDataPath(deployment))}`,
+  };
+}
+
+function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
 }
 
 async function get(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -53,16 +53,22 @@ export function routeNotFound(meant?: string): ParleyError {
 
 /** What base addresses of clients lack, or have twice. */
 const bases = ['/v1', '/openai', '/anthropic', '/anthropic/v1', '/msgapi', '/msgapi/v1'];
+const maxHintedPathLength = 1000;
 const shownPath = /^(?:\/[\w.:-]{1,100}){1,8}$/;
 
-/** The path that a client with another base address would have asked for; undefined if there is none. */
+/** Returns the path that a client with another base address, or with surplus slashes, meant. Undefined if there is none. */
 function meantBy(url: string, method: string, described: PathMethods): string | undefined {
-  const path = pathOf(url);
+  const requested = pathOf(url);
+  if (requested.length > maxHintedPathLength) return undefined;
+  const path = `/${requested
+    .split('/')
+    .filter((segment) => segment !== '')
+    .join('/')}`;
   if (!shownPath.test(path)) return undefined;
   const withVersion = path.replace(/^\/\w+(?=\/)/, '$&/v1');
   const withoutSecond = path.replace(/\/v1(?=\/v1\/)/, '');
-  const others = [...bases.map((base) => `${base}${path}`), withVersion, withoutSecond];
-  return others.find((other) => other !== path && described.at(other).includes(method));
+  const others = [path, ...bases.map((base) => `${base}${path}`), withVersion, withoutSecond];
+  return others.find((other) => other !== requested && described.at(other).includes(method));
 }
 
 /** The path takes other methods, which `Allow` lists; `hint` may say more. */

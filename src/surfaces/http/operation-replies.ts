@@ -71,6 +71,10 @@ const modelUsage = {
     name: { ...text, description: 'The same.' },
     ...tokenCounts,
     estimated: { type: 'boolean', description: 'Present, and true, if the upstream reported no counts.' },
+    declared: {
+      type: 'boolean',
+      description: 'Present, and true, if an application that a user saved declared the counts. They are not billed.',
+    },
   },
 };
 

@@ -39,24 +39,32 @@ export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
 export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, takesXApiKey = false): string {
   const { headers, rawHeaders } = request;
   let credentials = headers.authorization === undefined ? undefined : bearer.exec(headers.authorization.trim())?.[1];
+  let source = 'Authorization';
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [given, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
     if (!lengthsOfNames.has(given.length)) continue;
     const name = given.toLowerCase();
     if (name === 'authorization') {
-      if (value !== headers.authorization) throw ambiguous(takesXApiKey);
-    } else if (value !== '' && (name === 'api-key' || (takesXApiKey && name === 'x-api-key'))) {
-      credentials ??= value;
-      if (value !== credentials) throw ambiguous(takesXApiKey);
+      if (value !== headers.authorization) throw ambiguous('Authorization', given);
+    } else if (value !== '' && isKeyField(name, takesXApiKey)) {
+      if (credentials === undefined) [credentials, source] = [value, given];
+      else if (value !== credentials) throw ambiguous(source, given);
     }
   }
   if (credentials !== undefined) return credentials;
   throw unauthorized('missing_credentials', 'Send a key as "Api-Key: <key>" or "Authorization: Bearer <key or token>".');
 }
 
-function ambiguous(takesXApiKey: boolean): ParleyError {
-  const names = takesXApiKey ? 'Api-Key, x-api-key and Authorization' : 'Api-Key and Authorization';
-  return new ParleyError('ambiguous_credentials', `${names} carry different credentials; send one of them, once.`);
+function isKeyField(name: string, takesXApiKey: boolean): boolean {
+  return name === 'api-key' || (takesXApiKey && name === 'x-api-key');
+}
+
+function ambiguous(first: string, second: string): ParleyError {
+  const conflict =
+    first.toLowerCase() === second.toLowerCase()
+      ? `The request has two ${first} fields with different credentials.`
+      : `${first} and ${second} contain different credentials.`;
+  return new ParleyError('ambiguous_credentials', `${conflict} Send only one of them.`);
 }
 
 /** Refuses a body whose announced length is over the limit, before anything of it is read. */
@@ -171,6 +179,8 @@ export function tooLarge(maxBytes: number): ParleyError {
 /** The value of a JSON body; keys named `__proto__` are refused unless the reader keeps such keys. Throws `invalid_json`. */
 export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown {
   if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty; it must be JSON.');
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+    throw new ParleyError('invalid_json', 'The body starts with a byte order mark (BOM). Send UTF-8 without one.');
   try {
     return parseJsonBytes(bytes, { ...defaultJsonBounds, allowsProto });
   } catch (cause) {

@@ -69,7 +69,7 @@ export class RequestHandler {
   async identify(context: RequestContext, maxBytes: number): Promise<Caller> {
     const { request, record, errorDialect } = context;
     refuseLargeBody(request, maxBytes);
-    const caller = await this.#deps.identify(readCredentials(request, errorDialect.takesXApiKey), request);
+    const caller = await this.#deps.identify(readCredentials(request, errorDialect.takesXApiKey), request, 'accepts bound keys');
     record.caller = caller;
     return caller;
   }

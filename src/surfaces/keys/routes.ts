@@ -5,6 +5,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requireShape } from '#contract/request-fault.ts';
+import { storedEntries } from '#contract/stored-entries.ts';
 import { KeyRotation, NewKey } from '#contract/user-keys.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
@@ -32,7 +33,7 @@ export interface KeyRoutesDeps {
 
 const newKeyShape = Compile(NewKey);
 const rotationShape = Compile(KeyRotation);
-const mostBodyBytes = 256 * 1024;
+const mostBodyBytes = storedEntries.userKey.maxBytes;
 
 /** `/v1/user/keys`: keys that users who sign in make for themselves (docs/wire.md, Keys of users). */
 export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {

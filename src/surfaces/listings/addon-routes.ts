@@ -7,12 +7,12 @@ import type { ListingDeps } from './routes.ts';
 export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catalog' | 'modelPaths'>): void {
   for (const prefix of deps.prefixes) {
     app.get(`/${prefix}/addons`, async ({ raw }) => {
-      await deps.identify(readCredentials(raw), raw);
+      await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
       const { addons } = deps.snapshot().configuration;
       return { object: 'list', data: Object.entries(addons).map(([name, addon]) => toItem(name, addon, deps.createdSeconds)) };
     });
     app.get(`/${prefix}/assistants`, async ({ raw }) => {
-      await deps.identify(readCredentials(raw), raw);
+      await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
       return { object: 'list', data: [] };
     });
   }

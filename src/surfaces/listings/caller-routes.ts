@@ -65,7 +65,7 @@ const deploymentsBase = '/v1/deployments/';
 /** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: who a caller is, what is left of its limits, how it may begin, and how far documents are read (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw);
+    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const { subject, project, roles } = caller;
     const selfService = deps.keysToMake(caller);
     const { titleModel, sharing, conversations } = deps.snapshot().configuration.page;
@@ -78,7 +78,7 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
     };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw);
+    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const { view, encodedId } = toTarget(request);
     const snapshot = deps.snapshot();
     const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, toDeploymentId(encodedId));

@@ -1,3 +1,4 @@
+import { protocols } from '#contract/configuration/protocols.ts';
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 
@@ -29,7 +30,13 @@ export function toListedFeatures(deployment: Deployment): Record<string, unknown
   for (const [key, [name, isServedWithout]] of Object.entries(served))
     shown[name] = features[key] !== undefined || isServedWithout(deployment);
   for (const [key, name] of Object.entries(announced)) shown[name] = features[key];
+  shown.tools ??= supportsTools(deployment);
   return shown;
+}
+
+/** Returns whether every upstream of a chat model accepts tools. */
+function supportsTools({ kind, type, upstreams }: Deployment): boolean {
+  return kind === 'model' && type === 'chat' && upstreams.every(({ protocol }) => protocols[protocol].supportsTools);
 }
 
 function isKnown(key: string): boolean {

@@ -1,4 +1,7 @@
+import { toPublicProperties } from '#contract/quick-app/public-properties.ts';
 import { leaveOutSecrets } from '#contract/quick-app/secrets.ts';
+import { adminRole } from '#contract/roles.ts';
+import { isBoundKey } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { isLedByAnother } from '#domain/callers/chain.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -31,12 +34,20 @@ export const listedAsModels: ListedAs = {
   }),
 };
 
-/** How an application of a type is set up. What a user has made is shown to that user alone. */
-function toSettings({ ofType, ownership }: Deployment, caller: Caller): Record<string, unknown> {
+/** How an application of a type is set up. Callers who neither own nor administer it see only what its form marks as public. */
+function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {
+  const { ofType } = deployment;
   if (ofType === undefined) return {};
-  const isShown = ownership === null || (ownership.owner === caller.subject && !isLedByAnother(caller));
+  const properties = leaveOutSecrets(ofType.properties);
+  const shown = isOwnOrAdministered(deployment, caller) ? properties : toPublicProperties(properties);
   return {
     application_type_schema_id: ofType.schemaId,
-    ...(isShown && { application_properties: leaveOutSecrets(ofType.properties) }),
+    ...(Object.keys(shown).length > 0 && { application_properties: shown }),
   };
+}
+
+function isOwnOrAdministered({ ownership }: Deployment, caller: Caller): boolean {
+  if (isBoundKey(caller)) return false;
+  if (ownership?.owner === caller.subject && !isLedByAnother(caller)) return true;
+  return caller.chain === null && caller.roles.includes(adminRole);
 }

@@ -83,7 +83,7 @@ const ofApplications = {
   application_type_schema_id: { ...text, description: 'Of applications of a type, in listings of applications.' },
   application_properties: {
     type: 'object',
-    description: 'Its settings without secrets. Of what a user made, for that user alone.',
+    description: 'Its settings without secrets, for its owner and for administrators. Other callers get only `starters`.',
     additionalProperties: true,
   },
 };

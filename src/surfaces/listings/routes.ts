@@ -34,7 +34,7 @@ export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   }
   for (const base of deps.modelPaths) list(app, deps, { base, as: listedAsModels });
   app.get('/v1/deployment-names', async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw);
+    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const kinds = readKinds(request.query);
     const usable = await listUsable({ ...deps, snapshot: deps.snapshot(), caller }, ({ kind }) => kinds.has(kind));
     return usable.map(({ id, kind }) => ({ id, object: kind }));
@@ -52,12 +52,12 @@ function list(app: FastifyInstance, deps: ListingDeps, { base, as }: Listing): v
     ...as.toFields(deployment, caller),
   });
   app.get(base, async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw);
+    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, as.has);
     return { object: 'list', data: usable.map((deployment) => toItem(deployment, caller)) };
   });
   app.get(`${base}/*`, async (request) => {
-    const caller = await deps.identify(readCredentials(request.raw), request.raw);
+    const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     const id = toDeploymentId(pathBelow(`${base}/`, request.url));
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
     return toItem(await findUsable(lookup, id, as.has), caller);

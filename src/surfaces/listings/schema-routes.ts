@@ -11,7 +11,7 @@ import { readCredentials } from '../http/read-request.ts';
  */
 export function schemaRoutes(app: FastifyInstance, { identify }: { readonly identify: Identify }): void {
   app.get('/v1/application_type_schemas/schema', async (request, reply) => {
-    await identify(readCredentials(request.raw), request.raw);
+    await identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
     return send(reply, idIn(request).slice(0, -quickAppSuffix.length));
   });
   app.get(quickAppSuffix, (_request, reply) => send(reply, ''));

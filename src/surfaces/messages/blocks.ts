@@ -54,11 +54,6 @@ export class Blocks {
     this.#facts = facts;
   }
 
-  /** Whether the reply calls a tool. */
-  get hasTools(): boolean {
-    return this.#endedTools.size > 0 || this.#open?.kind === 'tool_use';
-  }
-
   /** The index of the block that is open, if it is one of text and nothing waits for its end. */
   get openText(): number | undefined {
     return this.#open?.kind === 'text' && this.#waiting.size === 0 ? this.#open.index : undefined;

@@ -25,13 +25,13 @@ export function modelRoutes(
   const base = `/${alias}/v1/models`;
   const toItem = (deployment: Deployment): object => toModelItem(deployment, new Date(createdSeconds * 1000).toISOString());
   app.get(base, async ({ raw }) => {
-    const caller = await identify(readCredentials(raw, true), raw);
+    const caller = await identify(readCredentials(raw, true), raw, 'accepts bound keys');
     const usable = await listUsable({ catalog, snapshot: snapshot(), caller }, isChat);
     const ids = usable.map(({ id }) => id);
     return { data: usable.map(toItem), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
   });
   app.get(`${base}/*`, async ({ raw, url }) => {
-    const caller = await identify(readCredentials(raw, true), raw);
+    const caller = await identify(readCredentials(raw, true), raw, 'accepts bound keys');
     const id = toDeploymentId(pathBelow(`${base}/`, url));
     return toItem(await findUsable({ catalog, snapshot: snapshot(), caller }, id, isChat));
   });

@@ -88,11 +88,6 @@ describe('chunks as events', () => {
     expect(folded([start, text('x'), finish(reason)]).stop_reason).toBe(expected);
   });
 
-  it('end with tool_use where a tool was called, whatever the upstream says', () => {
-    expect(folded([start, call(0, '{}', { id: 'a', name: 'f' }), finish('stop')]).stop_reason).toBe('tool_use');
-    expect(folded([start, call(0, '{}', { id: 'a', name: 'f' })]).stop_reason).toBe('tool_use');
-  });
-
   it('tell a refusal as text and as the stop reason', () => {
     const message = folded([start, delta({ refusal: 'I will not.' }), finish()]);
     expect(message).toMatchObject({ stop_reason: 'refusal', content: [{ type: 'text', text: 'I will not.' }] });

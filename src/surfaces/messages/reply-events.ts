@@ -77,11 +77,9 @@ export class ReplyEvents {
     return events;
   }
 
-  /** Some upstreams say `stop` after a tool call: the caller would not run it. */
   #stopReason(): StopReason {
     if (this.#hasRefused) return 'refusal';
-    const reason = stopReasons[this.#finish ?? 'stop'] ?? 'end_turn';
-    return reason === 'end_turn' && this.#blocks.hasTools ? 'tool_use' : reason;
+    return stopReasons[this.#finish ?? 'stop'];
   }
 
   #start(): MessageEvent {

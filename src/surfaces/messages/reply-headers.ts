@@ -44,6 +44,6 @@ export function toOwnLimits(usual: HeaderFacts['usual'], nowEpochMs: number): Re
 
 function toTime(duration: string, nowEpochMs: number): string {
   let ms = nowEpochMs;
-  for (const [, count, unit = ''] of duration.matchAll(/(\d+)(ms|h|m|s)/g)) ms += Number(count) * (millis[unit] ?? 0);
+  for (const [, count, unit = ''] of duration.matchAll(/(\d{1,15})(ms|h|m|s)/g)) ms += Number(count) * (millis[unit] ?? 0);
   return new Date(ms).toISOString();
 }

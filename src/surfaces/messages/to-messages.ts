@@ -1,4 +1,4 @@
-import type { ContentPart, CustomContent, Message } from '#contract/message.ts';
+import { type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/message.ts';
 import type {
   ContentBlock,
   MessageParam,
@@ -57,7 +57,9 @@ function toUserMessages(
     const given = toParts(block.content ?? [], keepsMarks);
     messages.push(toResultMessage(block, given, { called, keepsMarks }));
     const others = given.filter((part) => !isTextPart(part));
-    if (others.length > 0) parts.push(textPart(`From the result of ${called.get(block.tool_use_id) ?? 'a tool'}:`), ...others);
+    if (others.length === 0) continue;
+    const heading = textPart(`From the result of ${called.get(block.tool_use_id) ?? 'a tool'}:`);
+    parts.push(heading, ...others.map((part) => ({ ...part, [toolOutput]: true })));
   }
   parts.push(
     ...toParts(

@@ -21,11 +21,14 @@ const securitySchemes = {
 export function toOpenApi(operations: readonly ApiOperation[], version: string): Document {
   const components = new SchemaComponents();
   const paths: Record<string, Document> = {};
-  const repeated = repeatedNames(operations);
+  const originals = new Map<string, ApiOperation>();
   for (const operation of operations) {
     const { path, method, summary } = operation;
-    const name = repeated.has(nameOf(operation)) ? `${summary} (${path})` : summary;
-    paths[path] = { ...paths[path], [method]: { ...toOperation(operation, components), summary: name } };
+    const original = originals.get(nameOf(operation)) ?? operation;
+    originals.set(nameOf(operation), original);
+    const shown = original === operation ? operation : toAlias(operation, original);
+    const name = original === operation ? summary : `${summary} (${path})`;
+    paths[path] = { ...paths[path], [method]: { ...toOperation(shown, components), summary: name } };
   }
   const used = new Set<string>(operations.map(({ tag }) => tag));
   const tags = Object.entries(chapters).filter(([name]) => used.has(name));
@@ -39,10 +42,13 @@ export function toOpenApi(operations: readonly ApiOperation[], version: string):
   };
 }
 
-/** Names that several operations of a chapter have: the same at another address. */
-function repeatedNames(operations: readonly ApiOperation[]): ReadonlySet<string> {
-  const names = operations.map(nameOf);
-  return new Set(names.filter((name, at) => names.indexOf(name) !== at));
+/** Describes an operation that is served at a second path. What it has in common with the first is described only there. */
+function toAlias(operation: ApiOperation, original: ApiOperation): ApiOperation {
+  const body = operation.body?.map(({ examples: _examples, ...content }) => content);
+  const alias = `Alias of \`${original.method.toUpperCase()} ${original.path}\`.`;
+  const isSame = operation.description === original.description;
+  const description = isSame || operation.description === undefined ? alias : `${alias} ${operation.description}`;
+  return { ...operation, description, ...(body && { body }) };
 }
 
 function nameOf({ tag, summary }: ApiOperation): string {

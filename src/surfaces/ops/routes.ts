@@ -1,4 +1,7 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { acceptsEncoding } from '../http/accepts-encoding.ts';
 import type { ApiOperation } from '../http/operation.ts';
 import { docsRoutes } from './docs-routes.ts';
 import { toOpenApi } from './openapi.ts';
@@ -47,12 +50,15 @@ export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
   if (metrics !== undefined)
     app.get('/metrics', (_request, reply) => fresh(reply).type(metrics.contentType).send(metrics.read()));
   let description: string | undefined;
-  app.get('/openapi.json', (_request, reply) => {
+  let compressed: Promise<Buffer> | undefined;
+  app.get('/openapi.json', async (request, reply) => {
     description ??= JSON.stringify(toOpenApi(deps.operations, deps.version));
-    return reply
+    reply
       .type('application/json; charset=utf-8')
-      .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' })
-      .send(description);
+      .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache', vary: 'accept-encoding' });
+    if (!acceptsEncoding(request.headers['accept-encoding'], 'gzip')) return reply.send(description);
+    compressed ??= promisify(gzip)(description);
+    return reply.header('content-encoding', 'gzip').send(await compressed);
   });
   docsRoutes(app);
 }

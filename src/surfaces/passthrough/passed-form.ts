@@ -126,7 +126,7 @@ export class PassedForm implements FormFields {
         yield Buffer.alloc(0);
         continue;
       }
-      this.#seen.add(head.name.replace(/\[.*$/, ''));
+      this.#seen.add(head.name.split('[', 1)[0] ?? '');
       yield toHead(head, this.boundary);
       const isPrompt = head.filename === '' && passThrough[this.#api].prompt.includes(head.name);
       for await (const piece of reader.content()) {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { type ParleyError, toParleyError } from '#contract/errors.ts';
+import { ParleyError, toParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -38,6 +38,7 @@ export class BackgroundRun implements ReplySink {
   #isOver = false;
   #isDropped = false;
   #ending: Promise<void> | undefined;
+  #deadline: NodeJS.Timeout | undefined;
 
   constructor(deps: BackgroundRunDeps) {
     this.#deps = deps;
@@ -50,6 +51,13 @@ export class BackgroundRun implements ReplySink {
   follow(answer: Answer): void {
     this.#answer = answer;
     if (this.#isOver) answer.cancel();
+  }
+
+  /** Ends it as failed if it is still running then. The per-request keys of its applications end with it. */
+  endAfter(maxMs: number): void {
+    if (this.#isOver) return;
+    const message = `The background response was still running after its maximum of ${maxMs / 1000} s. Split the task into shorter ones.`;
+    this.#deadline = setTimeout(() => this.cancel(new ParleyError('upstream_failed', message)), maxMs).unref();
   }
 
   frame(frame: Frame): void {
@@ -129,6 +137,7 @@ export class BackgroundRun implements ReplySink {
   }
 
   #finish(error?: ParleyError): void {
+    clearTimeout(this.#deadline);
     this.#isOver = true;
     this.#ending = this.#close(error);
   }

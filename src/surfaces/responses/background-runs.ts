@@ -28,6 +28,8 @@ export interface BackgroundDeps {
   readonly responses: ResponseStore;
   readonly life: NodeLife;
   readonly inFlightCalls: InFlightCalls;
+  /** Longest duration of a run, and so of the per-request keys of its applications. Absent: six hours. */
+  readonly maxRunMs?: number;
 }
 
 /** A request whose response is to be made in the background. */
@@ -52,6 +54,7 @@ interface Beginning extends Asked {
 }
 
 const mostAtOnce = 2_000;
+const defaultMaxRunMs = 6 * 60 * 60 * 1000;
 
 /** The responses that this node makes in the background. */
 export class BackgroundRuns {
@@ -160,7 +163,7 @@ export class BackgroundRuns {
     keep: (ready: ReadyRun) => Promise<void>,
     refuse: (error: unknown) => void,
   ): void {
-    const { calls, responses, life } = this.#deps;
+    const { calls, responses, life, maxRunMs = defaultMaxRunMs } = this.#deps;
     const { id, caller, deployment } = asked.call;
     const record = this.#record(id, caller, deployment);
     const target: Target = { ...asked, call: { ...asked.call, record } };
@@ -189,6 +192,7 @@ export class BackgroundRuns {
         isAdmitted = true;
         this.#running.set(place.id, background);
         this.#deps.inFlightCalls.add(background);
+        background.endAfter(maxRunMs);
         if (!(await responses.runs.start(place, life.node))) background.drop();
       };
       const fail = (thrown: unknown): void => {

@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import { parseItems } from '#contract/responses/parse-items.ts';
+import { mayUseRecord, toRecordId } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -55,7 +56,7 @@ async function create(deps: ConversationRoutesDeps, request: FastifyRequest): Pr
   const items = toItems(deps, body.items ?? []);
   const metadata = readMetadata(body.metadata) ?? {};
   await requireRoom(deps, caller);
-  const id = `conv_${deps.newId().replaceAll('-', '')}`;
+  const id = toRecordId('conv', caller, deps.newId());
   const conversation = { id, subject: caller.subject, createdAtMs: deps.clock.epochMs(), metadata };
   const taken = await deps.conversations.add(conversation, items);
   if (taken !== undefined) throw idTaken(taken);
@@ -126,12 +127,13 @@ async function find(deps: ConversationRoutesDeps, request: FastifyRequest): Prom
 
 async function readBody(
   deps: ConversationRoutesDeps,
-  { raw }: FastifyRequest,
+  { raw, params }: FastifyRequest,
   { mayBeEmpty = false }: { mayBeEmpty?: boolean } = {},
 ): Promise<{ caller: Caller; body: JsonObject }> {
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   refuseLargeBody(raw, maxBodyBytes);
-  const caller = await deps.identify(readCredentials(raw), raw);
+  const caller = await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
+  requireUsable(caller, params);
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (mayBeEmpty && (length ?? '0') === '0' && encoding === undefined) return { caller, body: {} };
   requireJson(raw);
@@ -163,8 +165,16 @@ function idTaken(id: string) {
   return requestFault('items', `has the id ${JSON.stringify(id.slice(0, 100))}, which another item of the conversation has`);
 }
 
-function callerOf({ identify }: ConversationRoutesDeps, { raw }: FastifyRequest): Promise<Caller> {
-  return Promise.resolve(identify(readCredentials(raw), raw));
+async function callerOf({ identify }: ConversationRoutesDeps, { raw, params }: FastifyRequest): Promise<Caller> {
+  const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
+  requireUsable(caller, params);
+  return caller;
+}
+
+/** A conversation that the key may not use is answered as if there were none. */
+function requireUsable(caller: Caller, params: unknown): void {
+  const { conversation } = params as { conversation?: string };
+  if (conversation !== undefined && !mayUseRecord(caller, conversation)) throw notStored('conversation', conversation);
 }
 
 function placeOf({ params }: FastifyRequest): { id: string; item: string } {

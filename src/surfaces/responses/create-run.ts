@@ -6,6 +6,7 @@ import { requestFault } from '#contract/request-fault.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { ChatAsk, Target } from '#domain/call.ts';
+import { toRecordId } from '#domain/callers/bound-key.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
@@ -79,7 +80,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   if (items.length === 0 && translated.request.messages.length === 0) throw requestFault('input', 'must have at least one item');
   const isPlain = items === all && shift === 0 && opened.input === request.input && isUntouched(request, items);
   const run = new ResponseRun({
-    id: known?.id ?? `resp_${newId().replaceAll('-', '')}`,
+    id: known?.id ?? toRecordId('resp', call.caller, newId()),
     createdAtSeconds: known?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
     request,
     model: call.deployment,

@@ -4,6 +4,7 @@ import { requestFault } from '#contract/request-fault.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Target } from '#domain/call.ts';
+import { isBoundKey, mayUseRecord } from '#domain/callers/bound-key.ts';
 import { carriedItemsOf } from '#domain/responses/stored-items.ts';
 import { keptNowhere, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { type KeeperDeps, StoredOpening } from './stored-opening.ts';
@@ -47,6 +48,7 @@ export class StoredKeeper implements ResponseKeeper {
 
   async #goOn({ call, snapshot }: Target, { previous_response_id: id }: ResponsesRequest): Promise<Before> {
     if (id === undefined) return { earlier: [] };
+    if (!mayUseRecord(call.caller, id)) throw notGoneOnFrom(id, id);
     const { maxBodyBytes: maxBytes } = snapshot.configuration.security;
     const nowMs = this.#deps.clock.epochMs();
     const chain = await this.#deps.responses.chain({ id, subject: call.caller.subject }, { nowMs, maxBytes });
@@ -66,6 +68,7 @@ export class StoredKeeper implements ResponseKeeper {
   async #enter({ call, snapshot }: Target, id: string): Promise<Before> {
     const { conversations, responses, life, clock, newId } = this.#deps;
     const { subject } = call.caller;
+    if (!mayUseRecord(call.caller, id)) throw noConversation(id);
     await life.hold();
     const run = newId();
     try {
@@ -92,6 +95,7 @@ export class StoredKeeper implements ResponseKeeper {
   }
 
   async #read({ call }: Target, id: string): Promise<Before> {
+    if (!mayUseRecord(call.caller, id)) throw noConversation(id);
     const earlier = await this.#deps.conversations.all({ id, subject: call.caller.subject });
     if (earlier === undefined) throw noConversation(id);
     return { earlier };
@@ -102,10 +106,8 @@ export class StoredKeeper implements ResponseKeeper {
     const named = input.filter((item) => item.type === 'item_reference').map((item) => String((item as JsonObject).id));
     if (named.length === 0) return input;
     const there = new Set(earlier.map(({ id }) => id));
-    const found = await this.#deps.responses.findItems(
-      call.caller.subject,
-      named.filter((id) => !there.has(id)),
-    );
+    const elsewhere = isBoundKey(call.caller) ? [] : named.filter((id) => !there.has(id));
+    const found = await this.#deps.responses.findItems(call.caller.subject, elsewhere);
     return input.flatMap((item, index) => {
       if (item.type !== 'item_reference') return [item];
       if (there.has(item.id)) return [];

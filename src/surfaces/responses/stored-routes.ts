@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requestFault } from '#contract/request-fault.ts';
+import { mayUseRecord } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
@@ -129,8 +130,9 @@ async function askedBy(
   { identify, beginning }: StoredRoutesDeps,
   { raw, params }: FastifyRequest,
 ): Promise<{ readonly place: ResponsePlace; readonly caller: Caller }> {
-  const caller = await identify(readCredentials(raw), raw);
+  const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
   const { response: id } = params as { response: string };
+  if (!mayUseRecord(caller, id)) throw notStored('response', id);
   await beginning.get(id);
   return { place: { id, subject: caller.subject }, caller };
 }

@@ -1,3 +1,4 @@
+import { isKnownCode } from '#contract/error-conditions.ts';
 import { type ParleyError, toErrorBody } from '#contract/errors.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseError } from '#contract/responses/response.ts';
@@ -10,8 +11,8 @@ export function toErrorEvent(error: ParleyError): UnnumberedEvent {
 }
 
 /** The fault as a response has it in itself. */
-export function toResponseError({ status, message }: ParleyError): ResponseError {
-  return { code: codeOf(status), message };
+export function toResponseError({ status, shownCode, message }: ParleyError): ResponseError {
+  return { code: isKnownCode(shownCode) ? shownCode : codeOf(status), message };
 }
 
 function codeOf(status: number): string {

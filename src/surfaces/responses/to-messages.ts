@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Attachment, ContentPart, CustomContent, Message } from '#contract/message.ts';
+import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/message.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type {
   AnyItem,
@@ -53,6 +53,8 @@ class Messages {
   readonly #called = new Map<string, string>();
   /** The reply that goes on with the next item of the assistant. */
   #reply: Reply | undefined;
+  /** The last message of the assistant in `all`. */
+  #lastReply: Reply | undefined;
   /** What vendors signed of calls, by the id of the call. */
   readonly #signed = new Map<string, unknown>();
 
@@ -113,14 +115,20 @@ class Messages {
         return;
       }
       case 'parley:state':
-        if (isJsonObject(item.state)) this.#remember({ state: item.state });
+        if (isJsonObject(item.state)) this.#openCustomContent().state = item.state;
         return;
-      case 'parley:attachment':
-        this.#remember({ attachments: [toAttachment(item)] });
+      case 'parley:attachment': {
+        const custom = this.#openCustomContent();
+        custom.attachments ??= [];
+        custom.attachments.push(toAttachment(item));
         return;
-      case 'parley:control':
-        this.#remember({ controls: [{ label: item.label, ...(isJsonObject(item.schema) && { schema: item.schema }) }] });
+      }
+      case 'parley:control': {
+        const custom = this.#openCustomContent();
+        custom.controls ??= [];
+        (custom.controls as unknown[]).push({ label: item.label, ...(isJsonObject(item.schema) && { schema: item.schema }) });
         return;
+      }
     }
   }
 
@@ -169,7 +177,9 @@ class Messages {
       function: { name: flatName, arguments: args },
       ...(signed !== undefined && { extra_content: signed }),
     };
-    reply.tool_calls = [...((reply.tool_calls as unknown[] | undefined) ?? []), call];
+    // Pushed, not copied: a request may have tens of thousands of calls.
+    if (reply.tool_calls === undefined) reply.tool_calls = [call];
+    else (reply.tool_calls as unknown[]).push(call);
     reply.content ??= null;
   }
 
@@ -183,6 +193,7 @@ class Messages {
     const heading = textPart(`From the result of ${this.#called.get(id) ?? 'a tool'}:`);
     this.all.push({
       role: 'user',
+      [toolOutput]: true,
       content: [heading, ...others],
       ...(attachments.length > 0 && { custom_content: { attachments } }),
     });
@@ -202,15 +213,17 @@ class Messages {
       this.#reply = undefined;
       this.all.push({ role: 'user', content: `${summaryHeading}\n\n${summary}` });
     }
-    if (state !== undefined) this.#remember({ state });
+    if (state !== undefined) this.#openCustomContent().state = state;
     if (thinking_blocks === undefined && reasoning_content === undefined && extra_content === undefined) return;
     const current = this.#reply;
     const reply =
       current === undefined || (isSaid(current) && current.tool_calls === undefined && extra_content === undefined)
         ? this.#begin()
         : current;
-    if (thinking_blocks !== undefined)
-      reply.thinking_blocks = [...((reply.thinking_blocks as unknown[] | undefined) ?? []), ...thinking_blocks];
+    if (thinking_blocks !== undefined) {
+      reply.thinking_blocks ??= [];
+      for (const block of thinking_blocks) (reply.thinking_blocks as unknown[]).push(block);
+    }
     if (reasoning_content !== undefined) reply.reasoning_content = reasoning_content;
     if (extra_content !== undefined) reply.extra_content = extra_content;
   }
@@ -222,19 +235,12 @@ class Messages {
       if (call.id === id) call.extra_content = signed;
   }
 
-  /** What belongs to the last thing that the assistant said. */
-  #remember(custom: CustomContent): void {
-    const reply = this.#reply ?? this.all.findLast(({ role }) => role === 'assistant') ?? this.#begin();
-    const { attachments = [], controls = [], ...rest } = reply.custom_content ?? {};
-    const merged = { ...rest, ...custom };
-    const allAttachments = [...attachments, ...(custom.attachments ?? [])];
-    const allControls = [...(controls as unknown[]), ...((custom.controls as unknown[] | undefined) ?? [])];
-    reply.custom_content = {
-      ...merged,
-      ...(allAttachments.length > 0 && { attachments: allAttachments }),
-      ...(allControls.length > 0 && { controls: allControls }),
-    };
+  /** Returns the custom content of the last assistant message, which later items of the request may extend in place. */
+  #openCustomContent(): CustomContent {
+    const reply = this.#reply ?? this.#lastReply ?? this.#begin();
     reply.content ??= '';
+    reply.custom_content ??= {};
+    return reply.custom_content;
   }
 
   #complete({ label, value }: { label: string; value?: JsonObject }): void {
@@ -247,6 +253,7 @@ class Messages {
     const reply: Reply = { role: 'assistant' };
     this.all.push(reply);
     this.#reply = reply;
+    this.#lastReply = reply;
     return reply;
   }
 }

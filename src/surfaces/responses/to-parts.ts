@@ -1,6 +1,7 @@
 import type { Attachment, ContentPart } from '#contract/message.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type { InputPart } from '#contract/responses/input-items.ts';
+import { requireUrlLength } from '#contract/url-length.ts';
 
 /** What somebody says, as the compat wire has it. */
 export interface Said {
@@ -11,6 +12,7 @@ export interface Said {
 
 type TextPart = ContentPart & { type: 'text'; text: string };
 
+const maxEndingChars = 8;
 const types: ReadonlyMap<string, string> = new Map([
   ['pdf', 'application/pdf'],
   ['txt', 'text/plain'],
@@ -69,7 +71,8 @@ function add(part: InputPart, { parts, attachments }: Said, at: string): void {
       return;
     case 'input_image':
       if (part.image_url === undefined) throw unreadable(part.file_id, at, 'image_url');
-      if (isStored(part.image_url)) attachments.push({ type: typeOf(part.image_url) ?? 'image/png', url: part.image_url });
+      requireUrlLength(part.image_url, `${at}.image_url`);
+      if (isStored(part.image_url)) attachments.push({ type: getTypeByUrl(part.image_url) ?? 'image/png', url: part.image_url });
       else parts.push(imagePart(part.image_url, part.detail));
       return;
     case 'input_file':
@@ -83,11 +86,12 @@ function add(part: InputPart, { parts, attachments }: Said, at: string): void {
 function addFile(part: InputPart & { type: 'input_file' }, { parts, attachments }: Said, at: string): void {
   const { filename, file_data: data, file_url: url, file_id: id } = part;
   if (data !== undefined) {
-    const type = typeOf(filename ?? '') ?? 'application/pdf';
+    const type = getTypeByName(filename ?? '') ?? 'application/pdf';
     const file_data = data.startsWith('data:') ? data : `data:${type};base64,${data}`;
     parts.push({ type: 'file', file: { filename: filename ?? 'document.pdf', file_data } });
   } else if (url !== undefined) {
-    const type = typeOf(filename ?? url);
+    requireUrlLength(url, `${at}.file_url`);
+    const type = filename === undefined ? getTypeByUrl(url) : getTypeByName(filename);
     attachments.push({ type: type ?? 'application/octet-stream', ...(filename && { title: filename }), url });
   } else throw unreadable(id, at, 'file_data');
 }
@@ -111,7 +115,19 @@ function isStored(url: string): boolean {
   return url.startsWith('files/');
 }
 
-function typeOf(name: string): string | undefined {
-  const [, ending = ''] = /\.([a-z0-9]{1,5})(?:[?#].*)?$/i.exec(name) ?? [];
-  return types.get(ending.toLowerCase());
+/** Returns the MIME type that the path of a URL ends with, without query and fragment. */
+function getTypeByUrl(url: string): string | undefined {
+  const pathEnd = url.search(/[?#]/);
+  return getTypeByEnding(pathEnd === -1 ? url : url.slice(0, pathEnd));
+}
+
+/** A file name may contain `#` and `?`, or be the end of a URL. */
+function getTypeByName(name: string): string | undefined {
+  return getTypeByEnding(name) ?? getTypeByUrl(name);
+}
+
+function getTypeByEnding(path: string): string | undefined {
+  const end = path.slice(-maxEndingChars);
+  const dot = end.lastIndexOf('.');
+  return dot === -1 ? undefined : types.get(end.slice(dot + 1).toLowerCase());
 }

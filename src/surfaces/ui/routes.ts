@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageSettings } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { ListSignInWays } from '#contract/sign-in-way.ts';
+import { acceptsEncoding } from '../http/accepts-encoding.ts';
 import { branded, brandFile, brandPaths } from './brand.ts';
 import { namesAtRoot, type PageFile, readPage } from './page-files.ts';
 import { logoPolicy, pagePolicy, sheetPolicy, workerPolicy } from './policies.ts';
@@ -132,11 +133,9 @@ function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: Served
   return reply.type(file.contentType).send(bytes);
 }
 
-/** The smallest copy that the caller can unpack. */
-function choose(file: PageFile, accepted = ''): readonly [encoding: string | undefined, bytes: Buffer] {
-  const takes = (name: string): boolean =>
-    new RegExp(`(^|[,\\s])${name}\\s*(,|;(?!\\s*q=0(\\.0*)?\\s*(,|$))|$)`, 'i').test(accepted);
-  if (file.brotli !== undefined && takes('br')) return ['br', file.brotli];
-  if (file.gzip !== undefined && takes('gzip')) return ['gzip', file.gzip];
+/** Returns the smallest copy that the client accepts. */
+function choose(file: PageFile, accepted: string | undefined): readonly [encoding: string | undefined, bytes: Buffer] {
+  if (file.brotli !== undefined && acceptsEncoding(accepted, 'br')) return ['br', file.brotli];
+  if (file.gzip !== undefined && acceptsEncoding(accepted, 'gzip')) return ['gzip', file.gzip];
   return [undefined, file.plain];
 }

@@ -3,6 +3,7 @@ import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta } from '#contract/chunk.ts';
 import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
+import { toolOutput } from '#contract/message.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type Attachment, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
@@ -53,7 +54,7 @@ function toRequest({ query, attachments }: JsonObject): ChatRequest {
   if (typeof query !== 'string' || query.trim() === '') throw new ToolFault('The argument query is missing: it must be a text.');
   const given = Array.isArray(attachments) ? attachments.map(toAttachment) : [];
   const custom_content = given.length > 0 ? { custom_content: { attachments: given } } : {};
-  return { messages: [{ role: 'user', content: query, ...custom_content }], stream: true };
+  return { messages: [{ role: 'user', [toolOutput]: true, content: query, ...custom_content }], stream: true };
 }
 
 function toAttachment(value: unknown, index: number): { index: number; type?: string; title?: string; url: string } {

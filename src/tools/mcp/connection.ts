@@ -8,6 +8,7 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import { answeringAlways, WholeReplies } from './answering-always.ts';
 import { CallsUnderWay } from './calls-under-way.ts';
 import { readingLoosely } from './loose-replies.ts';
+import type { ServerDeadline } from './server-deadlines.ts';
 import { MuteServerFault, serverFault, statusOf, toServerFault } from './server-fault.ts';
 import { ServerFetch } from './server-fetch.ts';
 
@@ -18,6 +19,8 @@ const identity = { name: packageJson.name, version: packageJson.version };
 /** What a server may ask. */
 const capabilities = { elicitation: { form: {} } };
 const closingMs = 2_000;
+/** Maximum of a timer. The SDK has a limit of its own for each request, which would count the wait for credentials. */
+const longestTimerMs = 2 ** 31 - 1;
 /** A server decides when a broken stream is taken up again; this is the soonest. */
 const soonestReconnectionMs = 250;
 const reconnectionOptions = {
@@ -32,7 +35,7 @@ export interface ConnectionOptions {
   /** Guarded. */
   readonly fetch: Fetch;
   readonly authorizer: Authorizer;
-  /** Milliseconds that connecting may take. */
+  /** Milliseconds that the server has for connecting, and that credentials may take in addition. */
   readonly connectingMs: number;
   /** What an earlier connection with the same credentials found out; undefined: it is found out. */
   readonly revision: PriorDiscovery | undefined;
@@ -49,11 +52,13 @@ export class Connection {
   /** Takes the credentials out of a text of the server. */
   readonly mask: (text: string) => string;
   readonly #transport: Transport;
+  readonly #server: ServerFetch;
   readonly #over: AbortController;
 
-  private constructor(client: Client, transport: Transport, parts: { mask: Connection['mask']; over: AbortController }) {
+  private constructor(client: Client, transport: Transport, parts: { server: ServerFetch; over: AbortController }) {
     this.client = client;
-    this.mask = parts.mask;
+    this.mask = parts.server.mask;
+    this.#server = parts.server;
     this.#transport = transport;
     this.#over = parts.over;
   }
@@ -63,7 +68,7 @@ export class Connection {
     const { settings, revision, connectingMs } = options;
     const sdk = await import('@modelcontextprotocol/client');
     const over = new AbortController();
-    const server = new ServerFetch({ ...options, onTooLarge: (fault) => over.abort(fault) });
+    const server = new ServerFetch({ ...options, maxCredentialsMs: connectingMs, onTooLarge: (fault) => over.abort(fault) });
     const transport = readingLoosely(createTransport(sdk, options, server.fetch));
     const client = new sdk.Client(identity, {
       capabilities,
@@ -71,17 +76,20 @@ export class Connection {
       inputRequired: { autoFulfill: false },
     });
     client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged);
-    const connection = new Connection(client, transport, { mask: server.mask, over });
+    const connection = new Connection(client, transport, { server, over });
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => connection.calls.answer(params, mcpReq.signal));
     const prior = settings.protocol === 'sse' ? { kind: 'legacy' as const } : revision;
-    const timeUp = AbortSignal.timeout(connectingMs);
+    const deadline = server.deadlines.start(connectingMs);
     try {
-      const connecting = client.connect(transport, { timeout: connectingMs, ...(prior && { prior }) });
-      await untilAborted(connecting, AbortSignal.any([timeUp, over.signal]));
+      const connecting = client.connect(transport, { timeout: longestTimerMs, ...(prior && { prior }) });
+      await untilAborted(connecting, AbortSignal.any([deadline.signal, over.signal]));
     } catch (thrown) {
       await transport.close();
-      if (timeUp.aborted) throw new MuteServerFault(settings.name, `did not answer within ${connectingMs / 1000} s`, thrown);
+      if (deadline.signal.aborted)
+        throw new MuteServerFault(settings.name, `did not answer within ${connectingMs / 1000} s`, thrown);
       throw server.fault ?? toServerFault(settings.name, thrown);
+    } finally {
+      deadline.end();
     }
     connection.#watch(settings.name, sdk);
     return connection;
@@ -90,6 +98,11 @@ export class Connection {
   /** Aborted once it cannot be used any more, with the ToolFault that says why. */
   get over(): AbortSignal {
     return this.#over.signal;
+  }
+
+  /** Starts a time limit that does not count the wait for credentials. */
+  startDeadline(timeoutMs: number): ServerDeadline {
+    return this.#server.deadlines.start(timeoutMs);
   }
 
   /** Of the 2026-07-28 revision: every request stands alone. */

@@ -1,6 +1,7 @@
 import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
 import type { Clock } from '#base/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import { hashOf } from './hash-of.ts';
 import { MuteServerFault } from './server-fault.ts';
 
 interface Mute {
@@ -12,7 +13,10 @@ interface Mute {
 /** The cache that they lie in. */
 export const muteBounds: BoundedCacheOptions<Mute> = { maxBytes: 256 * 1024, bytesOf: ({ what }) => what.length };
 
-/** Servers that said nothing in the time they had: who asks soon after is told so at once, whoever it is. */
+/**
+ * Servers that said nothing in the time they had. Callers that reach the server with the same address, protocol, credentials, and
+ * headers get the same error immediately for a while. What a server does to one caller's credentials never affects another's.
+ */
 export class MuteServers {
   readonly #known: BoundedCache<Mute>;
   readonly #options: { readonly clock: Clock; readonly muteMs: number };
@@ -42,6 +46,6 @@ export class MuteServers {
   }
 }
 
-function keyOf({ url, protocol }: McpToolsetSettings): string {
-  return `${protocol} ${url}`;
+function keyOf({ url, protocol, authorization, headers }: McpToolsetSettings): string {
+  return hashOf([url, protocol, authorization, headers]);
 }

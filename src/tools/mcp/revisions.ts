@@ -17,7 +17,7 @@ export const revisionBounds: BoundedCacheOptions<KnownRevision> = {
   bytesOf: ({ revision }) => JSON.stringify(revision).length,
 };
 
-/** Which revision of the protocol a server speaks to these credentials, so that it is not asked by every session. */
+/** Which revision of the protocol a server speaks to these credentials and headers, so that it is not asked by every session. */
 export class Revisions {
   readonly #known: BoundedCache<KnownRevision>;
   readonly #clock: Clock;
@@ -41,6 +41,6 @@ export class Revisions {
   }
 }
 
-function keyOf({ url, protocol, authorization }: McpToolsetSettings): string {
-  return hashOf([url, protocol, authorization]);
+function keyOf({ url, protocol, authorization, headers }: McpToolsetSettings): string {
+  return hashOf([url, protocol, authorization, headers]);
 }

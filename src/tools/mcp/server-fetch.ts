@@ -3,6 +3,7 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { Authorizer, Credentials } from '../authorization/authorizer.ts';
 import { secretsIn, withoutSecrets } from '../authorization/masking.ts';
+import { ServerDeadlines } from './server-deadlines.ts';
 import { serverFault, toServerFault } from './server-fault.ts';
 
 const maxReplyBytes = 16 * 1024 * 1024;
@@ -12,12 +13,16 @@ export interface ServerFetchOptions {
   /** Guarded. */
   readonly fetch: Fetch;
   readonly authorizer: Authorizer;
+  /** Milliseconds that credentials may take, which may come from another server. */
+  readonly maxCredentialsMs: number;
   /** Called when an answer is too large; the SDK would ask for it again and again. */
   readonly onTooLarge: (fault: ToolFault) => void;
 }
 
 /** What the requests to one server go through: it adds the credentials, bounds the answers and knows what must not be shown. */
 export class ServerFetch {
+  /** The time limits of the server, which do not count the wait for credentials. */
+  readonly deadlines = new ServerDeadlines();
   readonly #options: ServerFetchOptions;
   readonly #origin: string;
   #secrets: readonly string[];
@@ -63,16 +68,17 @@ export class ServerFetch {
   }
 
   async #credentials(signal = new AbortController().signal): Promise<Credentials> {
-    const { authorizer, settings } = this.#options;
+    const { authorizer, settings, maxCredentialsMs } = this.#options;
+    const timeUp = AbortSignal.timeout(maxCredentialsMs);
     try {
-      const credentials = await authorizer.credentials(signal);
+      const credentials = await this.deadlines.pauseDuring(() => authorizer.credentials(AbortSignal.any([signal, timeUp])));
       this.#secrets = [...secretsOf(settings.authorization), ...secretsIn(credentials)];
       return credentials;
     } catch (thrown) {
-      if (!(thrown instanceof ToolFault)) throw thrown;
-      throw this.#remembered(
-        serverFault(settings.name, [`could not be called: ${thrown.message}`, 'credentials_refused'], thrown),
-      );
+      signal.throwIfAborted();
+      if (!(thrown instanceof ToolFault || timeUp.aborted)) throw thrown;
+      const reason = thrown instanceof ToolFault ? thrown.message : `no token was given within ${maxCredentialsMs / 1000} s`;
+      throw this.#remembered(serverFault(settings.name, [`could not be called: ${reason}`, 'credentials_refused'], thrown));
     }
   }
 

@@ -51,7 +51,9 @@ class PageReader {
       at = this.#markup(tag);
     }
     return this.#text
-      .replace(/[^\S\n]+\n/g, '\n')
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
       .replace(/\n{3,}/g, '\n\n')
       .trim();
   }
@@ -82,6 +84,7 @@ class PageReader {
 
   #link(isClosing: boolean, tag: string): void {
     if (!isClosing) {
+      // Pattern bound: linear. No space inside a run of spaces is followed by `href`, and a quotation mark ends the search of the one before.
       const [, double, single, bare] = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? [];
       const address = decode(double ?? single ?? bare ?? '').trim();
       this.#links.push(/^(#|javascript:|data:|$)/i.test(address) ? '' : address);

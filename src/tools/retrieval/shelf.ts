@@ -1,7 +1,7 @@
-import { bucketOf } from '#domain/files/bucket.ts';
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
 import { fromReference, toReference } from '#domain/files/file-references.ts';
 import type { FilePlace } from '#domain/files/resource-place.ts';
+import { mayReadAsDocument } from '#domain/quick-app/quick-app-documents.ts';
 import type { MissingToolset } from '#domain/tools/tool.ts';
 
 /** A stored file that questions are looked up in. */
@@ -18,10 +18,11 @@ export interface Shelf {
   readonly missing: readonly MissingToolset[];
 }
 
-interface FoundReference {
+interface ReadReference {
   readonly reference: string;
-  readonly file: IndexedFile | undefined;
-  /** Why there is no file. */
+  /** Undefined if the application must not read it. */
+  readonly place: FilePlace | undefined;
+  /** Why there is no file, if none is found. */
   readonly reason: string;
 }
 
@@ -30,7 +31,10 @@ interface FoundReference {
  * for the configuration. Throws StoreFault.
  */
 export async function openShelf(references: readonly string[], owner: string | null, index: FileIndex): Promise<Shelf> {
-  const looked = await Promise.all([...new Set(references)].map((reference) => findFile(reference, owner, index)));
+  const read = [...new Set(references)].map((reference) => readReference(reference, owner));
+  const stored = await index.findAll(read.flatMap(({ place }) => place ?? []));
+  const byReference = new Map(stored.map((file) => [toReference(file), file]));
+  const looked = read.map(({ place, ...each }) => ({ ...each, file: place && byReference.get(each.reference) }));
   const found = looked.flatMap(({ reference, file }) => (file === undefined ? [] : [{ reference, file }]));
   const names = found.map(({ file }) => file.path.slice(file.path.lastIndexOf('/') + 1));
   return {
@@ -42,22 +46,17 @@ export async function openShelf(references: readonly string[], owner: string | n
   };
 }
 
-async function findFile(given: string, owner: string | null, index: FileIndex): Promise<FoundReference> {
+function readReference(given: string, owner: string | null): ReadReference {
   const place = fromReference(given);
-  if (place === undefined) return { reference: given, file: undefined, reason: 'This is not the reference of a stored file.' };
+  if (place === undefined) return { reference: given, place, reason: 'This is not the reference of a stored file.' };
   const reference = toReference(place);
-  if (!mayRead(place, owner))
-    return { reference, file: undefined, reason: 'The application may only read files of its owner, and this is none.' };
-  const file = await index.find(place.bucket, place.path);
-  return { reference, file, reason: 'There is no stored file of this path; it was moved or deleted.' };
+  if (!mayReadAsDocument(place, owner))
+    return { reference, place: undefined, reason: 'The application may only read files of its owner, and this is none.' };
+  return { reference, place, reason: 'There is no stored file of this path; it was moved or deleted.' };
 }
 
 /** The last part of a reference, as people read it. */
 export function toFileName(reference: string): string {
   const path = fromReference(reference)?.path ?? reference;
   return path.slice(path.lastIndexOf('/') + 1);
-}
-
-function mayRead({ bucket }: FilePlace, owner: string | null): boolean {
-  return owner === null || bucketOf(owner) === bucket;
 }

@@ -22,6 +22,7 @@ export interface Dialect {
 const onTheWeb: ReadonlySet<string> = new Set(['http:', 'https:']);
 const imageTypes = /^image\/(png|jpeg|gif|webp)$/;
 /** Of the Converse API: images, documents, videos. */
+// Pattern bound: joins the literals below, which have no repetition.
 const converseTypes = new RegExp(
   [
     imageTypes.source,

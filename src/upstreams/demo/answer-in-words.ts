@@ -15,8 +15,10 @@ Things to try:
 
 \`max_tokens\`, \`stop\` and \`response_format\` are honoured, and the token counts are real.`;
 
+// Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
 const greeting =
   /^\W*(hello|hi|hey|good (morning|afternoon|evening|day)|hallo|hola|bonjour|ciao|greetings)(\W+[\p{L}’']+){0,2}\W*$/iu;
+// Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
 const thanks = /^\W*((thanks|thank you|thx)(\W+[\p{L}’']+){0,4}|(very )?(great|nice|cool)|(good)?bye)\W*$/iu;
 const asksForTour =
   /^\W*((say|please|show) )?(help( me)?|start|tour|menu)( please)?\W*$|\bwhat can (you|i) (do|try)\b|\b(who|what) are you\b|\bhow (do|can) i use (you|this)\b|\bwhat is parley\b/i;
@@ -48,6 +50,7 @@ export function admit({ conversation, offer }: Situation): Answer {
     attachments.length > 0 && passages.length === 0 ? 'the attachments are not text I can read' : '',
   ].filter((line) => line !== '');
   const because = looked.length > 0 ? ` I looked: ${looked.join(', and ')}.` : '';
+  // Pattern bound: 200 characters, which shorten cuts.
   const asked = shorten(question, 200).replace(/[\s.]+$/, '');
   return {
     content: `${who} So I have no answer of my own to “${asked}”.${because} Say *help* to see what I can do.`,

@@ -17,6 +17,7 @@ export const leastScore = 0.29;
 const sharedWordBonus = 0.08;
 const namedScore = 1.1;
 const longestDescription = 300;
+// Pattern bound: a name and 300 characters of a description.
 const looksThingsUp = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents?|knowledge)\b/i;
 const isAsking = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up|explain|summari[sz]e|according)\b/i;
 
@@ -47,6 +48,7 @@ export function fittingTool(question: string, scores: readonly ToolScore[]): Off
 /** Several questions in one, such as "What is the weather in Paris and what time is it in Tokyo?"; else the question alone. */
 export function splitClauses(question: string): string[] {
   const clauses = question
+    // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
     .split(/\?\s+|;\s+|[.]\s+|,?\s+and\s+(?:then\s+|also\s+)?/i)
     .map((clause) => clause.trim())
     .filter((clause) => clause !== '');

@@ -7,6 +7,7 @@ export interface SplitQuestion {
 const longestRead = 60_000;
 const longestTail = 2000;
 const longestQuestion = 600;
+// Pattern bound: linear. Marks pair up, so only the last one can search in vain.
 const fenced = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
 
 /**
@@ -38,5 +39,6 @@ export function splitQuestion(message: string): SplitQuestion {
 function lastSentence(line: string): string {
   if (line.length <= longestQuestion) return line;
   const tail = line.slice(-longestQuestion);
+  // Pattern bound: at most 600 characters, the tail of a line.
   return (tail.match(/[^.!?]+[.!?]*$/)?.[0] ?? tail).trim();
 }

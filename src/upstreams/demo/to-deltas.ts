@@ -2,6 +2,7 @@ import type { Delta, StageDelta } from '#contract/chunk.ts';
 import type { Answer, Step } from './answer.ts';
 import type { ShapedReply } from './shape-reply.ts';
 
+// Pattern bound: an answer of the demo, whose every run of white space matches.
 const wordWithSpace = /\s*\S+|\s+$/g;
 const argumentsPiece = /[\s\S]{1,16}/gu;
 

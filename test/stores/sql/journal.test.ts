@@ -164,6 +164,21 @@ describeOnEach('the journal', (node) => {
     expect(await journal().readAudit({ beforeMs: begin + 1, limit: 1 })).toEqual([records[0]]);
   });
 
+  it('replaces a rating by a later one with the same id, and no other record', async () => {
+    const begin = midnight + 86_400_000 * 11;
+    const [rated, other] = [randomUUID(), randomUUID()];
+    const rating = (atMs: number, rate: number) =>
+      audit({ id: rated, action: 'deployment.rated', atMs: begin + atMs, details: { rate } });
+    await journal().appendAudit([rating(1, 1), rating(2, 2), audit({ id: other, atMs: begin, details: { nth: 1 } })]);
+    await journal().appendAudit([rating(4, 4), rating(3, 3)]);
+    await journal().appendAudit([rating(1, 1), audit({ id: other, atMs: begin + 9, details: { nth: 2 } })]);
+    const read = await journal().readAudit({ beforeMs: begin + 10, limit: 3 });
+    expect(read.filter(({ atMs }) => atMs >= begin).map(({ id, atMs, details }) => [id, atMs - begin, details])).toEqual([
+      [rated, 4, { rate: 4 }],
+      [other, 0, { nth: 1 }],
+    ]);
+  });
+
   it('gives one action of the audit, or a family of them', async () => {
     const begin = midnight + 86_400_000 * 9;
     const actions = ['tool.run', 'toolbox.opened', 'tool.stopped', 'tool'];

@@ -92,5 +92,6 @@ function useAddress(blob: Blob): string | undefined {
 
 function languageOf({ type = '', title = '' }: ShownAttachment): string {
   const ending = /\.(\w{1,5})$/.exec(title)?.[1];
+  // Pattern bound: the user's own tab: one MIME type.
   return ending ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
 }

@@ -15,6 +15,8 @@ describe('an attachment', () => {
     [{ data: 'x', type: 'application/pdf' }, 'pdf'],
     [{ data: 'x', type: 'application/zip' }, 'file'],
     [{ url: 'files/b/a.png', type: 'image/png' }, 'image'],
+    [{ url: 'files/../v1/user/keys', type: 'text/plain' }, 'link'],
+    [{ url: 'files/%2e%2e/user/keys', type: 'image/png' }, 'link'],
     [{ url: 'https://example.com/a.png', type: 'image/png' }, 'link'],
     [{ url: 'javascript:x', type: 'text/html' }, 'link'],
     [{ reference_url: 'https://example.com' }, 'link'],

@@ -1,5 +1,6 @@
 import { toEssence } from '#base/media-type.ts';
 import type { ResponseAttachment } from '#contract/chunk.ts';
+import { toReferencePath } from '../service/service-path.ts';
 
 /** An attachment of a reply, or of a question. */
 export type ShownAttachment = Omit<ResponseAttachment, 'index'> & { readonly index?: number };
@@ -47,7 +48,7 @@ export function toBlobType(kind: AttachmentKind, type = ''): string {
 
 /** Whether an address leads beyond this service: such content is never loaded by the page. */
 function isElsewhere(url: string): boolean {
-  return !/^(data:|files\/|shared-chats\/)/i.test(url);
+  return !/^data:/i.test(url) && toReferencePath(url) === undefined;
 }
 
 const extensions: Readonly<Record<string, string>> = {

@@ -29,6 +29,7 @@ export function placeIn(document: string, passage: string): Place | undefined {
 }
 
 function find(document: string, words: readonly string[]): readonly [number, number] | undefined {
+  // Pattern bound: the user's own tab: escaped words of a quotation.
   const match = new RegExp(words.map(escapePattern).join('\\s+')).exec(document);
   return match === null ? undefined : [match.index, match.index + match[0].length];
 }

@@ -16,7 +16,7 @@ async function contentOf(service: Service, attachment: ShownAttachment): Promise
     return isText ? data : fromBase64(data);
   }
   if (/^data:/i.test(url)) return fromDataUrl(url);
-  const response = await service.send(`v1/${url}`);
+  const response = await service.sendReference(url);
   return response.arrayBuffer();
 }
 

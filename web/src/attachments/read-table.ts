@@ -12,6 +12,7 @@ const cells = {
 
 /** Rows of comma- or tab-separated values. */
 export function readTable(text: string, mostRows: number): ReadTable {
+  // Pattern bound: the user's own tab: one table file.
   const plain = text.replaceAll('\r\n', '\n').replace(/\n+$/, '');
   const [firstLine = ''] = plain.split('\n', 1);
   const cell = cells[firstLine.includes('\t') ? '\t' : ','];

@@ -3,6 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { fileNameOf } from '../service/file-name.ts';
+import { toReferencePath } from '../service/service-path.ts';
 import { useWords } from '../words/words.tsx';
 import { readContent } from './read-content.ts';
 
@@ -10,7 +11,7 @@ import { readContent } from './read-content.ts';
 export function SourceLink({ url }: { readonly url: string | undefined }) {
   const words = useWords();
   if (url === undefined) return null;
-  if (/^files\//.test(url)) return <StoredSource url={url} />;
+  if (url.startsWith('files/') && toReferencePath(url) !== undefined) return <StoredSource url={url} />;
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return <span className="soft small attachment-source">{url}</span>;
   const { host } = new URL(url);
   return (

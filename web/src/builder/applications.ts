@@ -24,6 +24,7 @@ export async function readSchema(service: Service): Promise<JsonObject> {
 
 /** The id of the type of quick apps at this service. */
 export function quickAppType(): string {
+  // Pattern bound: the user's own tab: one URL.
   return new URL(schemaPath, document.baseURI).href.replace(/#.*$/, '');
 }
 

@@ -3,7 +3,9 @@ export type FieldFaults = ReadonlyMap<string, string>;
 
 const path = String.raw`[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*`;
 /** Each sentence begins with the path of its field; a message may hold a semicolon of its own. */
+// Pattern bound: the user's own tab: one error message.
 const between = new RegExp(String.raw`; (?=(?:${path}) (?:must|is|cannot|names|has|needs|takes|was|may)\b)`);
+// Pattern bound: the user's own tab: one error message.
 const sentence = new RegExp(`^(${path}) (.*)$`, 's');
 
 /** The faults that a refusal names, out of its message; `param` is the field of the first. */

@@ -150,7 +150,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
         {(control) => (
           <select
             {...control}
-            value={String(info.type ?? '')}
+            value={info.type === 'url' ? 'path' : String(info.type ?? '')}
             onChange={({ target }) => set(['parameter_info'], target.value === '' ? undefined : { ...info, type: target.value })}
           >
             <option value="">{words.places.auto}</option>

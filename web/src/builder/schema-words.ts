@@ -54,6 +54,7 @@ const needless: ReadonlySet<string> = new Set([
 ]);
 /** That there is none where none is given. */
 const idleEnd = /\bAbsent: none\.$/;
+// Pattern bound: the user's own tab: one description of a field.
 const lastOfTwo = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
 
 /** Says a title or a description of the schema in the language of the page; as it is where there is no word for it; '' where it says nothing. */

@@ -15,7 +15,7 @@ interface BeginningProps {
 /** What is shown before the first question: who is there, and ways to begin. */
 export function Beginning({ deployment, say, choose }: BeginningProps) {
   const words = useWords();
-  const starters = useStarters(deployment?.id);
+  const starters = useStarters(deployment);
   const { deployments } = usePage();
   if (deployment === undefined) {
     return (
@@ -83,21 +83,22 @@ function Others({ deployment, choose }: { readonly deployment: Deployment; reado
 }
 
 /** Empty until the service has told; then what it told, else one that suits every deployment. */
-function useStarters(id: string | undefined): readonly string[] {
+function useStarters(deployment: Deployment | undefined): readonly string[] {
   const words = useWords();
   const { service } = usePage();
   const [starters, setStarters] = useState<readonly string[]>([]);
+  const { id, maker } = deployment ?? {};
   useEffect(() => {
     let isGone = false;
     setStarters([]);
-    if (id !== undefined) {
-      void readStarters(service, id).then((told) => {
+    if (id !== undefined && maker !== undefined) {
+      void readStarters(service, { id, maker }).then((told) => {
         if (!isGone) setStarters(told.length > 0 ? [...new Set(told)] : [words.defaultStarter]);
       });
     }
     return () => {
       isGone = true;
     };
-  }, [id, service, words]);
+  }, [id, maker, service, words]);
   return starters;
 }

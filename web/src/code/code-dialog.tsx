@@ -1,6 +1,6 @@
 import { type ReactNode, useId, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
-import { takeKey } from '../page/kept-key.ts';
+import { readKey } from '../page/kept-key.ts';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -29,7 +29,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   const [first, ...others] = toSnippets({ address, deployment: id });
   const [chosen, setChosen] = useState(first?.name ?? '');
   const found = others.find((snippet) => snippet.name === chosen) ?? first;
-  const ownKey = takeKey();
+  const ownKey = readKey();
   const { keys, right, isKnown } = useKeyRight(ownKey);
   const [made, setMade] = useState<MadeKey>();
   if (first === undefined || found === undefined) return null;

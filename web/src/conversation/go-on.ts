@@ -7,7 +7,9 @@ const tailChars = 80;
 /** What is shorter may be the same by chance. */
 const leastOverlap = 8;
 const spaced = String.raw`[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d]`;
+// Pattern bound: the user's own tab: the end of an answer.
 const endsWord = new RegExp(`${spaced}[.,;:!?]?$`, 'u');
+// Pattern bound: the user's own tab: the start of an answer.
 const beginsWord = new RegExp(`^${spaced}`, 'u');
 
 /**

@@ -47,6 +47,7 @@ function readTitle(answer: unknown): string {
   const message: unknown = isJsonObject(choice) ? choice.message : undefined;
   const text = isJsonObject(message) && typeof message.content === 'string' ? message.content : '';
   const [line = ''] = text.trim().split('\n');
+  // Pattern bound: the user's own tab: the name of a conversation.
   const title = line.replace(/^[\s"'„“”«»*#_]+|[\s"'„“”«»*#_.]+$/g, '').replace(/\s+/g, ' ');
   return title.length > mostTitleChars ? `${title.slice(0, mostTitleChars - 1)}…` : title;
 }

@@ -58,11 +58,11 @@ export class StoredFiles {
   }
 
   async read({ reference }: StoredItem): Promise<Blob> {
-    return (await this.#service.send(`v1/${reference}`)).blob();
+    return (await this.#service.sendReference(reference)).blob();
   }
 
   async remove({ reference }: StoredItem): Promise<void> {
-    await this.#service.send(`v1/${reference}`, { method: 'DELETE' });
+    await this.#service.sendReference(reference, { method: 'DELETE' });
   }
 
   async #pathOf(path: string): Promise<string> {

@@ -34,6 +34,7 @@ function readQuestions(answer: unknown): readonly string[] {
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message: unknown = isJsonObject(choice) ? choice.message : undefined;
   const text = isJsonObject(message) && typeof message.content === 'string' ? message.content : '';
+  // Pattern bound: the user's own tab: one line of a suggestion.
   const lines = text.split('\n').map((line) => line.replace(/^[\s\-*•"“”„«»]*(\d+[.)]\s*)?["“„«]?|["”“»\s]+$/g, ''));
   return [...new Set(lines)].filter((line) => line !== '' && line.length <= longestQuestion).slice(0, mostSuggested);
 }

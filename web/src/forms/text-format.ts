@@ -2,6 +2,7 @@ import type { FormsWords } from './forms-english.ts';
 
 /** By format of JSON Schema: whether a text has it, and what is said where it has not. */
 const formats: Readonly<Record<string, { readonly is: (text: string) => boolean; readonly word: keyof FormsWords }>> = {
+  // Pattern bound: the user's own tab: one form field.
   email: { is: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), word: 'mustBeEmail' },
   uri: { is: (text) => URL.canParse(text), word: 'mustBeAddress' },
   date: { is: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)), word: 'mustBeDate' },
@@ -13,6 +14,7 @@ const formats: Readonly<Record<string, { readonly is: (text: string) => boolean;
 
 const longestPattern = 300;
 /** Groups that are repeated and hold something repeated, or several ways, and references back: these may take for ever. */
+// Pattern bound: the user's own tab: one pattern of a form.
 const mayTakeLong = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
 
 /** What is wrong with the form of a text; undefined for nothing. Patterns that are none, or could take long, hold nobody up. */
@@ -25,6 +27,7 @@ export function formFault(text: string, format: string, pattern: string, words: 
 function fits(text: string, pattern: string): boolean {
   if (pattern.length > longestPattern || mayTakeLong.test(pattern)) return true;
   try {
+    // Pattern bound: the user's own tab: one form field, with a pattern that passed the test above.
     return new RegExp(pattern, 'u').test(text);
   } catch {
     return true;

@@ -14,6 +14,7 @@ export function grown(block: Token | undefined, text: string, lex: Lex): readonl
 
 /** Rows stand for themselves: the last one, which may have been cut, is read with what came behind it. */
 function grownTable(table: Tokens.Table, text: string, lex: Lex): readonly Token[] | undefined {
+  // Pattern bound: the user's own tab: one block of an answer.
   const lines = table.raw.replace(/\n+$/, '').split('\n');
   if (lines.length < 4 || lines.length - 2 !== table.rows.length) return undefined;
   const head = `${lines.slice(0, 2).join('\n')}\n`;
@@ -36,6 +37,7 @@ function grownList(list: Tokens.List, text: string, lex: Lex): readonly Token[] 
   return [{ ...list, raw: list.raw.slice(0, chars) + raw, items: [...kept, ...items] }, ...behind];
 }
 
+// Pattern bound: the user's own tab: one block of an answer.
 const opening = /^(`{3,}|~{3,})[^\n]*\n/;
 
 /** Until its fence comes, all that follows is code. */

@@ -13,7 +13,7 @@ import { useTypeface } from '../typeface/use-typeface.ts';
 import type { Words } from '../words/english.ts';
 import { useWords } from '../words/words.tsx';
 import { useAppearance } from './appearance.ts';
-import { firstVisitor } from './first-visitor.ts';
+import { findFirstVisitor } from './first-visitor.ts';
 import { takeLinkedKey } from './kept-key.ts';
 import { openSession, type Session } from './session.ts';
 import type { Trouble } from './sign-in.tsx';
@@ -21,6 +21,7 @@ import { SignedIn } from './signed-in.tsx';
 import { type Visitor, visitorWithKey } from './visitor.ts';
 
 const SignIn = lazyView(() => import('./sign-in.tsx').then(({ SignIn: view }) => view));
+const LinkedKey = lazyView(() => import('../sign-in/linked-key.tsx').then(({ LinkedKey: view }) => view));
 
 interface Inside {
   readonly session: Session;
@@ -32,7 +33,9 @@ export function Entrance() {
   const words = useWords();
   const [inside, setInside] = useState<Inside>();
   const [trouble, setTrouble] = useState<Trouble>();
-  const [first] = useState(firstVisitor);
+  const [{ first, linked: firstLinked }] = useState(findFirstVisitor);
+  /** The key of a link, until it is used or declined. */
+  const [linked, setLinked] = useState(firstLinked);
   const [isTrying, setIsTrying] = useState(true);
   /** Whoever opened the page may be let in without a word. */
   const [isArriving, setIsArriving] = useState(first !== undefined);
@@ -47,9 +50,14 @@ export function Entrance() {
     async (coming: Promise<Visitor>) => {
       setIsTrying(true);
       setTrouble(undefined);
-      const opened = await coming.then((visitor) => letIn(visitor, words)).catch((thrown) => ({ said: whyOf(thrown, words) }));
-      if ('said' in opened) setTrouble(opened);
-      else setInside(opened);
+      const opened = await coming
+        .then((visitor) => letIn(visitor, words))
+        .catch((thrown): Trouble => ({ said: whyOf(thrown, words) }));
+      if ('said' in opened) {
+        setTrouble(opened);
+        // Only a session that is over may be replaced without a question.
+        if (opened.isRefused !== true) setLinked(undefined);
+      } else setInside(opened);
       setIsTrying(false);
       setIsArriving(false);
     },
@@ -64,13 +72,22 @@ export function Entrance() {
   }, [first]);
 
   useEffect(() => {
-    const follow = (): void => {
-      const linked = takeLinkedKey();
-      if (linked !== undefined) void enter(Promise.resolve(visitorWithKey(linked)));
-    };
+    const follow = (): void => setLinked((known) => takeLinkedKey() ?? known);
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
-  }, [enter]);
+  }, []);
+
+  const enterLinked = useCallback(
+    (key: string) => {
+      setLinked(undefined);
+      void enter(Promise.resolve(visitorWithKey(key)));
+    },
+    [enter],
+  );
+
+  useEffect(() => {
+    if (linked !== undefined && inside === undefined && !isTrying) enterLinked(linked);
+  }, [linked, inside, isTrying, enterLinked]);
 
   const signOut = useCallback(() => {
     const provider = inside?.visitor.provider;
@@ -97,6 +114,13 @@ export function Entrance() {
     <>
       {isOver && visitor.provider !== undefined && <OverNote provider={visitor.provider} />}
       <SignedIn {...{ session, signOut, appearance, setAppearance }} />
+      {linked !== undefined && (
+        <Guard key={linked} instead={null}>
+          <Suspense>
+            <LinkedKey {...{ linked, visitor }} user={session.user} enter={enterLinked} close={() => setLinked(undefined)} />
+          </Suspense>
+        </Guard>
+      )}
     </>
   );
 }
@@ -127,7 +151,7 @@ async function letIn(visitor: Visitor, words: Words): Promise<Inside | Trouble> 
     if (status !== 401) throw thrown;
     if (visitor.knownAs !== undefined) forgetKnownUser(visitor.knownAs);
     visitor.leave();
-    return { said: visitor.refusal(words, message), isOfKey: visitor.provider === undefined };
+    return { said: visitor.refusal(words, message), isOfKey: visitor.provider === undefined, isRefused: true };
   }
 }
 

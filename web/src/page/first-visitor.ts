@@ -1,18 +1,32 @@
 import { takeArrival } from '../sign-in/arrival.ts';
 import { readSignIn } from '../sign-in/kept.ts';
-import { takeKey, takeLinkedKey } from './kept-key.ts';
+import { keepKey, readKey, takeLinkedKey } from './kept-key.ts';
 import { type Visitor, visitorWithKey } from './visitor.ts';
 
+interface FirstVisitor {
+  /** Gives the visitor, and may be called more than once. Undefined if the page does not know one. */
+  readonly first: (() => Promise<Visitor>) | undefined;
+  /** The key of a link that the page was opened by, while the tab knows another visitor. */
+  readonly linked: string | undefined;
+}
+
 /**
- * Whoever opens the page, as the address and the tab tell it: by a link with a key, back from an identity provider, or known to
- * the tab; undefined where nobody is. What the address tells leaves it at once. The visitor may be asked for more than once.
+ * Finds out who opens the page: back from an identity provider, known to the tab, or with the key of a link if the tab knows no
+ * other visitor. What the address holds of this leaves it immediately.
  */
-export function firstVisitor(): (() => Promise<Visitor>) | undefined {
+export function findFirstVisitor(): FirstVisitor {
   const linked = takeLinkedKey();
+  const known = findKnownVisitor();
+  if (known !== undefined || linked === undefined) return { first: known, linked };
+  // A reload while the service is away must not lose it.
+  keepKey(linked);
+  return { first: async () => visitorWithKey(linked), linked: undefined };
+}
+
+function findKnownVisitor(): (() => Promise<Visitor>) | undefined {
   const arrival = takeArrival();
   const kept = readSignIn();
-  const key = takeKey();
-  if (linked !== undefined) return async () => visitorWithKey(linked);
+  const key = readKey();
   if (arrival !== undefined)
     return once(async () => {
       const { redeem } = await import('../sign-in/authorization-code.ts');

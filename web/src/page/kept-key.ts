@@ -3,19 +3,18 @@ import { tryParseJson } from '#base/json.ts';
 const name = 'parley key';
 const userName = 'parley key of';
 
-/** The key out of a link's `#key=…`, which then leaves the address. */
+/** The key of a link's `#key=…`, which leaves the address and the history in every case. It is not stored: somebody else may have made the link. */
 export function takeLinkedKey(): string | undefined {
   const { hash, pathname, search } = location;
   const linked = new URLSearchParams(hash.slice(1)).get('key');
   if (linked === null) return undefined;
   history.replaceState(null, '', `${pathname}${search}`);
-  keepKey(linked);
-  return linked;
+  return linked === '' ? undefined : linked;
 }
 
-/** The key out of the link, else the one this tab keeps. */
-export function takeKey(): string | undefined {
-  return takeLinkedKey() ?? sessionStorage.getItem(name) ?? undefined;
+/** The key that this tab keeps. */
+export function readKey(): string | undefined {
+  return sessionStorage.getItem(name) ?? undefined;
 }
 
 /** Keeps the key until the tab is closed, and whose it is as soon as that is known. */

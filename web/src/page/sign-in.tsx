@@ -17,6 +17,8 @@ export interface Trouble {
   readonly said: string | SignInTrouble;
   /** It is the key that is not taken. */
   readonly isOfKey?: boolean;
+  /** The service does not accept the credentials, so their session is over. */
+  readonly isRefused?: boolean;
 }
 
 interface SignInProps {

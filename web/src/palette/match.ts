@@ -19,6 +19,7 @@ export function best<Item extends { readonly title: string }>(items: readonly It
 
 function toAsked(word: string): Asked {
   const escaped = [...word].map(escapePattern);
+  // Pattern bound: the user's own tab: one escaped word of a search field.
   const letters = word.length > 1 ? new RegExp(`(?<![\\p{L}\\p{N}])${escaped.join('.{0,7}?')}`, 'u') : undefined;
   return { word, letters };
 }

@@ -5,20 +5,22 @@ import './question-dialog.css';
 
 interface QuestionDialogProps {
   readonly question: string;
-  /** What the button says that does it. */
-  readonly answer: string;
-  readonly act: () => void;
+  /** What the button says that does it. Absent: the dialog only says something. */
+  readonly answer?: string;
+  readonly act?: () => void;
+  /** What the other button says; default: cancel. */
+  readonly stay?: string;
   readonly close: () => void;
 }
 
 /** Asks before something is done that cannot be undone. Escape, Cancel and a click beside it leave everything as it was. */
-export function QuestionDialog({ question, answer, act, close }: QuestionDialogProps) {
+export function QuestionDialog({ question, answer, act, stay, close }: QuestionDialogProps) {
   const words = useWords();
   const { dialog, leave } = useShownDialog(close);
   const text = useId();
   const agree = (): void => {
     dialog.current?.close();
-    act();
+    act?.();
     close();
   };
   return (
@@ -26,11 +28,13 @@ export function QuestionDialog({ question, answer, act, close }: QuestionDialogP
       <p id={text}>{question}</p>
       <div className="row end">
         <button type="button" className="button" onClick={leave}>
-          {words.cancel}
+          {stay ?? words.cancel}
         </button>
-        <button type="button" className="button danger" onClick={agree}>
-          {answer}
-        </button>
+        {answer !== undefined && (
+          <button type="button" className="button danger" onClick={agree}>
+            {answer}
+          </button>
+        )}
       </div>
     </dialog>
   );

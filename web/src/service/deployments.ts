@@ -54,10 +54,18 @@ function rankOf({ maker }: Deployment): number {
   return makers.indexOf(maker);
 }
 
-/** Prompts a deployment suggests to begin with; none where it says nothing. */
-export async function readStarters(service: Service, id: string): Promise<readonly string[]> {
-  const answer = await service.json(`v1/deployments/${inPath(id)}/configuration`).catch(() => undefined);
-  return isJsonObject(answer) ? texts(answer.starters) : [];
+/**
+ * Returns the prompts that a deployment suggests to begin with; none if it has none. Those of another user's application come from the listing: its
+ * configuration may be a program of that user, which is not to know of visitors who have sent nothing.
+ */
+export async function readStarters(
+  service: Service,
+  { id, maker }: Pick<Deployment, 'id' | 'maker'>,
+): Promise<readonly string[]> {
+  const path = maker === 'other' ? `openai/applications/${inPath(id)}` : `v1/deployments/${inPath(id)}/configuration`;
+  const answer = await service.json(path).catch(() => undefined);
+  const form = maker === 'other' && isJsonObject(answer) ? answer.application_properties : answer;
+  return isJsonObject(form) ? texts(form.starters) : [];
 }
 
 /** `own`: how the ids of what the user saved begin. */

@@ -2,6 +2,7 @@ import { tryParseJson } from '#base/json.ts';
 import type { Credentials, Shown } from './credentials.ts';
 import { faultOf, ServiceFault, toFault } from './fault.ts';
 import { Reachability } from './reachability.ts';
+import { isServicePath, toReferencePath } from './service-path.ts';
 
 export interface ServiceRequest {
   readonly method?: string;
@@ -29,12 +30,18 @@ export class Service {
 
   /** The whole answer. Throws ServiceFault for every status but 2xx, and where none comes. */
   async send(path: string, request: ServiceRequest = {}): Promise<Response> {
+    if (!isServicePath(path)) refusePath();
     const shown = await this.#credentials.show();
     const first = await this.#ask(path, request, shown);
     const isRenewed = first.status === 401 && (await this.#credentials.renew(shown));
     const response = isRenewed ? await this.#ask(path, request, await this.#credentials.show()) : first;
     if (!response.ok) throw new ServiceFault(await readFault(response));
     return response;
+  }
+
+  /** The content of a file that a message refers to. Throws ServiceFault, also for a text that is no reference. */
+  async sendReference(reference: string, request?: ServiceRequest): Promise<Response> {
+    return this.send(toReferencePath(reference) ?? refusePath(), request);
   }
 
   async json(path: string, request?: ServiceRequest): Promise<unknown> {
@@ -49,6 +56,7 @@ export class Service {
 
   /** Sends a file, telling how much of it has gone, from 0 to 1. */
   async upload(path: string, file: Blob, watching: Watching): Promise<unknown> {
+    if (!isServicePath(path)) refusePath();
     const shown = await this.#credentials.show();
     try {
       return await put(path, file, { ...watching, shown });
@@ -58,6 +66,11 @@ export class Service {
       return put(path, file, { ...watching, shown: await this.#credentials.show() });
     }
   }
+}
+
+/** Ids and references come from others: credentials are never sent to a path that they lead to by `..`. */
+function refusePath(): never {
+  throw new ServiceFault({ status: 404, code: 'route_not_found', message: '' });
 }
 
 function ask(path: string, { method = 'GET', body, text, headers, signal }: ServiceRequest, shown: Shown): Promise<Response> {

@@ -11,6 +11,13 @@ export interface ChatShare {
   readonly expiresAtMs: number;
 }
 
+/** A stored file that a link to a conversation would share. */
+export interface ShareableFile {
+  readonly path: string;
+  readonly title: string;
+  readonly from: 'question' | 'reply';
+}
+
 /** What somebody shared, as it was then. */
 export interface SharedChat {
   readonly from: string;
@@ -32,6 +39,12 @@ export class ChatShares {
   async list(): Promise<readonly ChatShare[]> {
     const listed = await this.#service.json('v1/chat-shares');
     return isJsonObject(listed) && Array.isArray(listed.data) ? (listed.data as readonly ChatShare[]) : [];
+  }
+
+  /** Lists the files that a link to a conversation would share now. */
+  async files(chat: string): Promise<readonly ShareableFile[]> {
+    const listed = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shared-files`);
+    return isJsonObject(listed) && Array.isArray(listed.data) ? (listed.data as readonly ShareableFile[]) : [];
   }
 
   /** The token of the link is told once. */

@@ -7,7 +7,7 @@ import { useLoaded } from '../parts/use-loaded.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
-import { ChatShares, toPersonName } from './chat-shares.ts';
+import { ChatShares, type ShareableFile, toPersonName } from './chat-shares.ts';
 import { ShareList } from './share-list.tsx';
 import { useShareWords } from './share-words.ts';
 import '../parts/question-dialog.css';
@@ -62,6 +62,11 @@ function NewLink({ shares, conversation, made }: NewLinkProps) {
   const [isMaking, setIsMaking] = useState(false);
   const [fault, setFault] = useState<Fault>();
   const field = useId();
+  const [load] = useState(() => async () => {
+    await library.bringUp(conversation);
+    return shares.files(conversation);
+  });
+  const { value: files, fault: filesFault } = useLoaded(load);
   const make = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setFault(undefined);
@@ -81,6 +86,7 @@ function NewLink({ shares, conversation, made }: NewLinkProps) {
     <>
       <p>{words.intro}</p>
       <p className="soft small">{words.what(toPersonName(user))}</p>
+      {files !== undefined && <SharedFiles files={files} />}
       {link === '' ? (
         <form className="share-new" onSubmit={(event) => void make(event)}>
           <label htmlFor={field}>{words.worksFor}</label>
@@ -91,15 +97,33 @@ function NewLink({ shares, conversation, made }: NewLinkProps) {
               </option>
             ))}
           </select>
-          <button type="submit" className="button primary" disabled={isMaking}>
+          <button type="submit" className="button primary" disabled={isMaking || files === undefined}>
             {words.make}
           </button>
         </form>
       ) : (
         <MadeLink link={link} />
       )}
-      <Trouble fault={fault} />
+      <Trouble fault={fault ?? filesFault} />
     </>
+  );
+}
+
+function SharedFiles({ files }: { readonly files: readonly ShareableFile[] }) {
+  const words = useShareWords();
+  if (files.length === 0) return <p className="soft small">{words.noFiles}</p>;
+  return (
+    <div className="share-files">
+      <h3>{words.files(files.length)}</h3>
+      <ul>
+        {files.map(({ path, title, from }) => (
+          <li key={path}>
+            <span>{title}</span>
+            <span className="soft small">{from === 'question' ? words.attachedByYou : words.fromAnswer}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

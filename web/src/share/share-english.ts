@@ -3,6 +3,10 @@ export const shareEnglish = {
   intro: 'Whoever has the link and can sign in here reads this conversation as it is now. What you write later is not shared.',
   what: (name: string) =>
     `Shown are the questions, the answers, their files and your name, “${name}”. Steps, thoughts and settings are not.`,
+  files: (count: number) => (count === 1 ? 'This file is shared' : `These ${count} files are shared`),
+  noFiles: 'No files are shared.',
+  attachedByYou: 'Attached by you',
+  fromAnswer: 'From an answer',
   worksFor: 'The link works for',
   days: (count: number) => (count === 1 ? 'one day' : count === 365 ? 'a year' : `${count} days`),
   make: 'Make a link',

@@ -9,6 +9,10 @@ export const shareFrench: ShareWords = {
     'Toute personne qui a le lien et peut se connecter ici lit cette conversation telle qu’elle est maintenant. Ce que vous écrirez ensuite n’est pas partagé.',
   what: (name) =>
     `Sont visibles les questions, les réponses et leurs fichiers, ainsi que le nom ${name}. Pas les étapes, les réflexions ni les réglages.`,
+  files: (count) => `${count} ${plural(count, 'fichier partagé', 'fichiers partagés')}`,
+  noFiles: 'Aucun fichier n’est partagé.',
+  attachedByYou: 'Joint par vous',
+  fromAnswer: 'D’une réponse',
   worksFor: 'Validité du lien',
   days: (count) => (count === 365 ? 'un an' : `${count} ${plural(count, 'jour', 'jours')}`),
   make: 'Créer un lien',

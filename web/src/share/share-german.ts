@@ -6,6 +6,10 @@ export const shareGerman: ShareWords = {
     'Wer den Link hat und sich hier anmelden kann, liest dieses Gespräch, wie es jetzt ist. Was du später schreibst, wird nicht geteilt.',
   what: (name) =>
     `Zu sehen sind die Fragen, die Antworten, ihre Dateien und dein Name, „${name}“. Schritte, Gedanken und Einstellungen nicht.`,
+  files: (count) => (count === 1 ? 'Diese Datei wird geteilt' : `Diese ${count} Dateien werden geteilt`),
+  noFiles: 'Es werden keine Dateien geteilt.',
+  attachedByYou: 'Von dir angehängt',
+  fromAnswer: 'Aus einer Antwort',
   worksFor: 'Der Link gilt',
   days: (count) => (count === 1 ? 'einen Tag' : count === 365 ? 'ein Jahr' : `${count} Tage`),
   make: 'Link erstellen',

@@ -9,6 +9,10 @@ export const shareSpanish: ShareWords = {
     'Quien tenga el enlace y pueda iniciar sesión aquí lee esta conversación tal como está ahora. Lo que escribas después no se comparte.',
   what: (name) =>
     `Se ven las preguntas, las respuestas y sus archivos, y el nombre ${name}. Los pasos, los razonamientos y los ajustes, no.`,
+  files: (count) => `${count} ${plural(count, 'archivo compartido', 'archivos compartidos')}`,
+  noFiles: 'No se comparte ningún archivo.',
+  attachedByYou: 'Adjuntado por ti',
+  fromAnswer: 'De una respuesta',
   worksFor: 'Validez del enlace',
   days: (count) => (count === 365 ? 'un año' : `${count} ${plural(count, 'día', 'días')}`),
   make: 'Crear un enlace',

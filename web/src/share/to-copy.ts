@@ -73,7 +73,7 @@ class CopiedFiles {
 
   async #read(url: string): Promise<Blob | undefined> {
     try {
-      return await (await this.#service.send(`v1/${url}`, { signal: this.#signal })).blob();
+      return await (await this.#service.sendReference(url, { signal: this.#signal })).blob();
     } catch (thrown) {
       if (faultOf(thrown).code === 'share_not_found') return undefined;
       throw thrown;

@@ -18,4 +18,12 @@ export const signInFrench: SignInWords = {
     `${name} ne répond pas à cette page. Si cela persiste, prévenez les responsables de ce service : ${name} doit accepter les requêtes venant de cette adresse.`,
   signInUnusable: (name) => `${name} n’a rien renvoyé d’utilisable. Prévenez les responsables de ce service.`,
   signInNeedsHttps: (name) => `La connexion avec ${name} ne fonctionne qu’en https. Ouvrez cette page à son adresse https.`,
+  keyOf: (project) => `${project} (clé)`,
+  linkOfAnother: (here, there) =>
+    `Vous êtes connecté en tant que ${here}. Ce lien vous connecte en tant que ${there}. Voulez-vous changer ?`,
+  linkOfUnknown: (here) =>
+    `Vous êtes connecté en tant que ${here}. Ce lien vous connecte sous un autre nom. Voulez-vous changer ?`,
+  linkRefused: (here) => `Ce lien contient une clé que ce service n’accepte pas. Vous restez connecté en tant que ${here}.`,
+  switchUser: 'Changer',
+  stay: 'Rester connecté',
 };

@@ -18,4 +18,13 @@ export const signInGerman: SignInWords = {
     `${name} antwortet dieser Seite nicht. Bleibt es dabei, sag es denen, die diesen Dienst betreiben: ${name} muss Anfragen von dieser Adresse annehmen.`,
   signInUnusable: (name) => `${name} gab nichts, was sich verwenden lässt. Sag es denen, die diesen Dienst betreiben.`,
   signInNeedsHttps: (name) => `Die Anmeldung mit ${name} geht nur über https. Öffne diese Seite unter ihrer https-Adresse.`,
+  keyOf: (project) => `${project} (Schlüssel)`,
+  linkOfAnother: (here, there) =>
+    `Du bist als ${here} angemeldet. Dieser Link meldet dich als ${there} an. Möchtest du wechseln?`,
+  linkOfUnknown: (here) =>
+    `Du bist als ${here} angemeldet. Dieser Link meldet dich unter einem anderen Namen an. Möchtest du wechseln?`,
+  linkRefused: (here) =>
+    `Dieser Link enthält einen Schlüssel, den dieser Dienst nicht annimmt. Du bleibst als ${here} angemeldet.`,
+  switchUser: 'Wechseln',
+  stay: 'Angemeldet bleiben',
 };

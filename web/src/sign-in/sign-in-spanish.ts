@@ -18,4 +18,10 @@ export const signInSpanish: SignInWords = {
     `${name} no responde a esta página. Si sigue así, avisa a quienes gestionan este servicio: ${name} debe aceptar solicitudes desde esta dirección.`,
   signInUnusable: (name) => `${name} no devolvió nada que se pueda usar. Avisa a quienes gestionan este servicio.`,
   signInNeedsHttps: (name) => `El inicio de sesión con ${name} solo funciona por https. Abre esta página en su dirección https.`,
+  keyOf: (project) => `${project} (clave)`,
+  linkOfAnother: (here, there) => `Has iniciado sesión como ${here}. Este enlace inicia sesión como ${there}. ¿Quieres cambiar?`,
+  linkOfUnknown: (here) => `Has iniciado sesión como ${here}. Este enlace inicia sesión con otro nombre. ¿Quieres cambiar?`,
+  linkRefused: (here) => `Este enlace contiene una clave que este servicio no acepta. Sigues con la sesión de ${here}.`,
+  switchUser: 'Cambiar',
+  stay: 'Mantener la sesión',
 };

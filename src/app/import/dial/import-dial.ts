@@ -46,12 +46,23 @@ export function importDial({ sources, settings, settingsNotes }: DialFiles, tool
   importKeys(root, tools);
   for (const [, route] of root.named('routes'))
     tools.notes.lose(route.path, 'is not carried: Parley has no routes', 'serve it by the proxy before Parley');
+  requireConsentOfDirectCalls(root, tools);
   tellSchedule(root, tools.notes);
   root.leave(fates, 'DIAL');
   if (settings === undefined) return;
   const settingsRoot = new ForeignObject(settings.value, [], { notes: settingsNotes, isSnake: false });
   importIdentityProviders(settingsRoot, { ...tools, notes: settingsNotes });
   tellSettings(settingsRoot);
+}
+
+/** In DIAL, `consentRequired` also applies to the user's own calls. In Parley that is a setting of its own. */
+function requireConsentOfDirectCalls(root: ForeignObject, { notes, result }: ImportTools): void {
+  const [first] = root.named('applications').filter(([, application]) => application.object('features')?.flag('consentRequired'));
+  if (first === undefined) return;
+  result.configuration.consent = { directCalls: 'require' };
+  const message =
+    'also applies to calls that users make themselves, as in DIAL: `consent.directCalls` is `require` in the result';
+  notes.mention([...first[1].path, 'features', 'consentRequired'], message);
 }
 
 /** Limits begin anew at midnight in UTC and weeks on Monday, which is also what DIAL does unless it is told otherwise. */

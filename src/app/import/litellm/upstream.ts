@@ -72,6 +72,7 @@ class UpstreamReader {
     const { variables } = this.#tools;
     const base = variables
       .address(written, this.#at('apiBase'), this.#id)
+      // Pattern bound: an address in the operator's file.
       .replace(/\/+$/, '')
       .replace(/\/chat\/completions$/, '');
     if (provider.protocol === 'azure')

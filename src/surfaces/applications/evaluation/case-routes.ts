@@ -4,6 +4,7 @@ import { ParleyError } from '#contract/errors.ts';
 import { casesOfCsv } from '#contract/evaluation/csv-cases.ts';
 import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cases.ts';
+import { storedEntries } from '#contract/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
 import { readBody, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';
@@ -13,8 +14,6 @@ import type { EvaluationDeps } from './evaluation-deps.ts';
 import { toShownCase } from './to-shown.ts';
 
 const base = '/v1/cases/applications/';
-/** Of cases that come together; `security.maxBodyBytes` may be less. */
-const maxCasesBytes = 8 * 1024 ** 2;
 
 /** `/v1/cases/applications/{bucket}/{path}`: the cases of an application, for its owner, and `/v1/cases/{case}`, one of them. */
 export function caseRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
@@ -60,7 +59,7 @@ async function readCases(deps: EvaluationDeps, { raw }: FastifyRequest): Promise
 
 /** Refuses a body whose announced length is over the limit of cases. Gives that limit. */
 export function refuseLargeCases({ snapshot }: EvaluationDeps, request: IncomingMessage): number {
-  const maxBytes = Math.min(maxCasesBytes, snapshot().configuration.security.maxBodyBytes);
+  const maxBytes = Math.min(storedEntries.evaluationCases.maxBytes, snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(request, maxBytes);
   return maxBytes;
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { ConversationRecord, PromptRecord, parserOf } from '#contract/resource-requests.ts';
+import { storedEntries } from '#contract/stored-entries.ts';
 import { type ContentPlace, isFolder, isTooLong, toPlace } from '#domain/files/resource-place.ts';
 import { requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
@@ -23,10 +24,9 @@ interface RecordKind {
   readonly check: (body: unknown) => unknown;
 }
 
-const mebibyte = 1024 ** 2;
 const recordKinds: readonly RecordKind[] = [
-  { kind: 'prompts', maxBytes: mebibyte, check: parserOf(PromptRecord) },
-  { kind: 'conversations', maxBytes: 16 * mebibyte, check: parserOf(ConversationRecord) },
+  { kind: 'prompts', maxBytes: storedEntries.prompt.maxBytes, check: parserOf(PromptRecord) },
+  { kind: 'conversations', maxBytes: storedEntries.conversation.maxBytes, check: parserOf(ConversationRecord) },
 ];
 
 /** How ids of conversations of the Responses API begin, which stand where buckets do. */

@@ -1,10 +1,11 @@
+import { trimEndOf } from '#base/text/trim-end.ts';
 import type { Block, LoadedBlocks } from './block.ts';
 import { decodeText } from './decode-text.ts';
 
-const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const heading = /^ {0,3}(#{1,6})\s/;
 const underline = /^ {0,3}(=+|-+)\s*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-const tableRule = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+const tableRuleCell = /^:?-+:?$/;
 
 /** Markdown: its headings, its tables, and everything else as it is written. */
 export function loadMarkdown(bytes: Uint8Array): LoadedBlocks {
@@ -35,10 +36,10 @@ class MarkdownReader {
     const marked = heading.exec(line);
     const under = underline.exec(line)?.[1];
     if (opening !== undefined) this.#takeFenced(opening);
-    else if (marked !== null) this.#head(marked[1]?.length ?? 1, marked[2] ?? '');
+    else if (marked !== null) this.#head(marked[1]?.length ?? 1, trimEndOf(line.slice(marked[0].length).trim(), '#'));
     else if (under !== undefined && this.#paragraph.length === 1)
       this.#head(under.startsWith('=') ? 1 : 2, this.#paragraph.pop() ?? '');
-    else if (line.includes('|') && tableRule.test(this.#lines[this.#at + 1] ?? '')) this.#takeTable();
+    else if (line.includes('|') && isTableRule(this.#lines[this.#at + 1] ?? '')) this.#takeTable();
     else if (line.trim() === '') this.#flush();
     else this.#paragraph.push(line);
   }
@@ -81,4 +82,15 @@ function toCells(line: string): string[] {
     .replace(/^\|/, '')
     .replace(/(?<!\\)\|$/, '');
   return inner.split(/(?<!\\)\|/).map((cell) => cell.replaceAll('\\|', '|').trim());
+}
+
+/** Returns whether a line is the rule under the head of a table, such as `| --- | :-: |`. */
+function isTableRule(line: string): boolean {
+  const rule = line.trim();
+  const from = rule.startsWith('|') ? 1 : 0;
+  const end = rule.length > 1 && rule.endsWith('|') ? -1 : undefined;
+  return rule
+    .slice(from, end)
+    .split('|')
+    .every((cell) => tableRuleCell.test(cell.trim()));
 }

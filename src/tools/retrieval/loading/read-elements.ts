@@ -103,7 +103,7 @@ class ElementReader {
   }
 
   #flush(): void {
-    const text = this.#text.replace(/[^\S\n]*\n[^\S\n]*/g, (gap) => (this.#isPreformatted ? gap : '\n')).trim();
+    const text = (this.#isPreformatted ? this.#text : trimLines(this.#text)).trim();
     this.#text = '';
     if (text !== '' && text !== '-') this.#blocks.push({ kind: 'text', text, page: this.#page });
   }
@@ -145,4 +145,11 @@ function rowsOf(table: DomNode): DomNode[] {
 
 function cellsOf(row: DomNode): DomNode[] {
   return [...row.childNodes].filter(({ nodeName }) => /^t[dh]$/i.test(nodeName));
+}
+
+function trimLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n');
 }

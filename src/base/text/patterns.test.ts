@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { compilePattern, isPatternIn, PatternError, withPatterns } from './patterns.ts';
+
+const tooSlow = 'x'.repeat(1024 * 1024);
+
+describe('compilePattern', () => {
+  it('returns a pattern that finds its matches', () => {
+    const pattern = compilePattern('^m|o$');
+    expect(['mail', 'demo', 'x'].map((text) => isPatternIn(pattern, text))).toEqual([true, true, false]);
+  });
+
+  it('does not count what only looks like a repetition', () => {
+    const pattern = compilePattern('[{1000}]\\x{1000}\\{1000}'.repeat(30));
+    expect(isPatternIn(pattern, '1\u{1000}{1000}'.repeat(30))).toBe(true);
+  });
+
+  it.each([
+    ['[', 'missing closing ]'],
+    ['(?=a)', 'invalid or unsupported'],
+    ['(?<=a)b', 'invalid named capture'],
+    ['(a)\\1', 'invalid escape'],
+    ['(?:x{1000}|[]{}]\\x{1000})'.repeat(40), 'it unfolds to more than 3000 instructions'],
+    ['x'.repeat(1001), 'it has more than 1000 characters'],
+    ['x{1000}'.repeat(4), 'it unfolds to more than 3000 instructions'],
+    ['(?:x?){1000}'.repeat(80), 'it unfolds to more than 3000 instructions'],
+  ])('rejects %s', (source, message) => {
+    expect(() => compilePattern(source)).toThrow(PatternError);
+    expect(() => compilePattern(source)).toThrow(message);
+  });
+});
+
+describe('isPatternIn', () => {
+  it('returns undefined if the match takes too long', () => {
+    const pattern = compilePattern('(?:x?){1000}$');
+    expect(isPatternIn(pattern, tooSlow)).toBeUndefined();
+  });
+
+  it('still gives the right answer after a match that took too long', () => {
+    const pattern = compilePattern('(?:x?){1000}$|q');
+    isPatternIn(pattern, tooSlow);
+    expect(['q', 'xxx', 'z'].map((text) => isPatternIn(pattern, text))).toEqual([true, true, true]);
+    const other = compilePattern('^(?:x?){1000}$');
+    isPatternIn(other, tooSlow);
+    expect(['xxx', 'z'].map((text) => isPatternIn(other, text))).toEqual([true, false]);
+  });
+
+  it('returns undefined if the text is too long', () => {
+    expect(isPatternIn(compilePattern('x'), `${tooSlow}x`)).toBeUndefined();
+  });
+});
+
+describe('withPatterns', () => {
+  it('bounds the time of all its patterns together', () => {
+    const run = () =>
+      withPatterns(({ compile, isFound }) => {
+        for (;;) isFound(compile('(?:x?){100}'), 'x');
+      });
+    expect(run).toThrow(PatternError);
+  });
+
+  it('throws the error of its function', () => {
+    const error = new Error('of the function');
+    const run = () =>
+      withPatterns(() => {
+        throw error;
+      });
+    expect(run).toThrow(error);
+  });
+});

@@ -1,0 +1,130 @@
+import { RE2JS } from 're2js';
+import { isTimeout, runWithin } from '../run-within.ts';
+
+/** A pattern from outside is invalid, too large, or takes too long. The message can follow "the pattern cannot be used:" and may be shown. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+}
+
+/** Bounds of a pattern. The time to match grows with the program size times the length of the text. */
+export interface PatternLimits {
+  /** Default: 1000. */
+  readonly maxSourceChars?: number;
+  /** Instructions after RE2 has unfolded repetitions. Default: 3000. `a{1000}` has about 1000, `(?:a?){1000}` about 2000. */
+  readonly maxProgramSize?: number;
+}
+
+/** The two operations that `withPatterns` allows while its clock runs. Both throw PatternError. */
+export interface PatternRun {
+  compile(source: string, limits?: PatternLimits): Pattern;
+  /** Returns whether the pattern matches somewhere in the text. */
+  isFound(pattern: Pattern, text: string): boolean;
+}
+
+/** Time for all patterns of one run together, because the event loop serves no other request meanwhile. */
+const maxRunMs = 250;
+const maxTextChars = 1024 * 1024;
+const defaultLimits: Required<PatternLimits> = { maxSourceChars: 1000, maxProgramSize: 3000 };
+
+/** A compiled pattern in the syntax of RE2. Only `withPatterns` and `isPatternIn` can match it. */
+export class Pattern {
+  readonly source: string;
+  #expression: RE2JS;
+  /** Set while a match runs. A match that the clock ends leaves it set, and the matcher's caches half written. */
+  #isMatching = false;
+
+  private constructor(source: string, expression: RE2JS) {
+    this.source = source;
+    this.#expression = expression;
+  }
+
+  /** What `withPatterns` passes to its callback. */
+  static readonly run: PatternRun = {
+    compile(source, limits) {
+      const { maxSourceChars, maxProgramSize } = { ...defaultLimits, ...limits };
+      if (source.length > maxSourceChars) throw new PatternError(`it has more than ${maxSourceChars} characters`);
+      // RE2 unfolds repetitions before it knows the size, which takes up to 250 ms for 1000 characters.
+      const isLarge = estimateProgramSize(source) > maxProgramSize;
+      const expression = isLarge ? undefined : compileRe2(source);
+      if (expression === undefined || expression.programSize() > maxProgramSize)
+        throw new PatternError(`it unfolds to more than ${maxProgramSize} instructions, use smaller repetition counts`);
+      return new Pattern(source, expression);
+    },
+    isFound(pattern, text) {
+      if (text.length > maxTextChars) throw new PatternError(`the text has more than ${maxTextChars} characters`);
+      if (pattern.#isMatching) pattern.#expression = compileRe2(pattern.source);
+      pattern.#isMatching = true;
+      const isFound = pattern.#expression.matcher(text).find();
+      pattern.#isMatching = false;
+      return isFound;
+    },
+  };
+}
+
+/**
+ * Runs a function that compiles and matches patterns from outside, for at most 250 ms in total. This is the only way to use
+ * RE2, so no pattern can hold the event loop for longer. Throws `PatternError` if the time is over, and what `run` throws.
+ * Costs about a millisecond: match all texts in one run where you can.
+ */
+export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value {
+  try {
+    return runWithin(maxRunMs, () => run(Pattern.run));
+  } catch (error) {
+    throw isTimeout(error) ? new PatternError(`it takes longer than ${maxRunMs} ms`) : error;
+  }
+}
+
+/** Compiles one pattern. Throws `PatternError`. */
+export function compilePattern(source: string, limits?: PatternLimits): Pattern {
+  return withPatterns(({ compile }) => compile(source, limits));
+}
+
+/** Returns whether a pattern matches somewhere in a text, or undefined if the text is too long or the match takes too long. */
+export function isPatternIn(pattern: Pattern, text: string): boolean | undefined {
+  try {
+    return withPatterns(({ isFound }) => isFound(pattern, text));
+  } catch (error) {
+    if (error instanceof PatternError) return undefined;
+    throw error;
+  }
+}
+
+function compileRe2(source: string): RE2JS {
+  try {
+    return RE2JS.compile(source);
+  } catch (error) {
+    throw new PatternError(error instanceof Error ? error.message.slice(0, 200) : 'it cannot be read');
+  }
+}
+
+// One `\pL` takes RE2 as long as about 20 instructions: its tables are merged, sorted, and case-folded.
+const unicodeClassSize = 20;
+
+/** Returns about the number of instructions after `{n,m}` is unfolded, in time linear in the source. Invalid sources have a size too. */
+function estimateProgramSize(source: string): number {
+  const groups: number[] = [];
+  let size = 0;
+  let lastItem = 0;
+  const token =
+    /\((?:\?(?:P?<\w{1,64}>|[a-zA-Z-]{0,8}:?))?|\\[xpP]\{\w{0,64}\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w{1,16}:\]|[^\]\\])*\]?|\{\d{1,4}(?:,\d{0,4})?\}|./gsu;
+  for (const [text] of source.matchAll(token)) {
+    const [low = 0, high = low] = text[0] === '{' ? (text.match(/\d+/g) ?? []).map(Number) : [];
+    if (text.startsWith('(')) {
+      groups.push(size);
+      size = 0;
+      lastItem = 0;
+    } else if (text === ')') {
+      lastItem = size;
+      size += groups.pop() ?? 0;
+    } else if (low + high > 0) {
+      const unfolded = lastItem * Math.max(low, high);
+      size += unfolded - lastItem;
+      lastItem = unfolded;
+    } else {
+      const isSuffix = text === '?' || text === '*' || text === '+';
+      lastItem = isSuffix ? lastItem + 1 : 1;
+      size += 1 + unicodeClassSize * (text.match(/\\[pP]/g)?.length ?? 0);
+    }
+  }
+  return size;
+}

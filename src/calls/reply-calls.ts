@@ -1,0 +1,307 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { ChunkChoice, CompletionChoice, Delta, FinishReason } from '#contract/chunk.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+
+const maxCalls = 10_000;
+/** Maximum characters of arguments that are held until the name of their call arrives. */
+const maxHeldChars = 1024 * 1024;
+/** Maximum length of a call ID that Parley creates. OpenAI and Azure accept up to 40 characters. */
+const maxIdStem = 24;
+
+const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>([
+  'stop',
+  'length',
+  'tool_calls',
+  'function_call',
+  'content_filter',
+]);
+/** Finish reasons of servers that use their own names. All other unknown reasons mean `stop`. */
+const knownAliases: ReadonlyMap<string, FinishReason> = new Map([
+  ['max_tokens', 'length'],
+  ['max_output_tokens', 'length'],
+  ['model_length', 'length'],
+  ['safety', 'content_filter'],
+  ['refusal', 'content_filter'],
+  ['recitation', 'content_filter'],
+]);
+
+interface OpenCall {
+  readonly index: number;
+  /** The ID that the upstream sent. Empty if it sent none. */
+  sourceId: string;
+  id: string;
+  name: string;
+  hasArguments: boolean;
+  /** The parts that arrived before the name. */
+  held: JsonObject | undefined;
+  heldArguments: string;
+}
+
+/**
+ * Repairs the calls and finish reasons of one reply, so that every consumer can rely on them. Each call has its own `index`
+ * and an `id` that is unique within the reply. Its first part has the `name`, later parts do not. `arguments` is a string.
+ * A finish reason is a known value or null, and it is `tool_calls` or `function_call` exactly if the choice has such a call,
+ * unless the reply was truncated or filtered. Objects that need no repair are returned unchanged.
+ */
+export class ReplyCalls {
+  readonly #idStem: string;
+  readonly #choices = new Map<number, ChoiceCalls>();
+  readonly #ids = new Set<string>();
+  #createdIds = 0;
+
+  /** `replyId` is unique per reply. The IDs that Parley creates contain it. */
+  constructor(replyId: string) {
+    this.#idStem = replyId.replace(/[^a-zA-Z0-9]/g, '').slice(-maxIdStem);
+  }
+
+  /** Returns the repaired choice of a chunk. Throws `UpstreamFault` if a call cannot be repaired. */
+  toNormal(choice: ChunkChoice, isFinished: boolean): ChunkChoice {
+    const { index, delta, finish_reason: reason } = choice;
+    const repaired = this.#toNormalDelta(index, delta, isFinished);
+    const finish = reason === null ? null : this.finishReason(index, reason);
+    return repaired === delta && finish === reason ? choice : { ...choice, delta: repaired, finish_reason: finish };
+  }
+
+  /** Returns the repaired choice of a complete reply, whose calls have no `index`. */
+  toNormalWhole(choice: CompletionChoice): CompletionChoice {
+    const { index, message, finish_reason: reason } = choice;
+    const { tool_calls: calls } = message;
+    const hasIndexes = Array.isArray(calls) && calls.some((call) => isJsonObject(call) && call.index !== undefined);
+    const numbered = hasIndexes ? { ...message, tool_calls: calls.map(withoutIndex) } : message;
+    const repaired = this.#toNormalDelta(index, numbered as Delta, false);
+    const finish = this.finishReason(index, reason ?? '') ?? this.endReason(index);
+    const made = repaired.tool_calls;
+    const isSame =
+      repaired === numbered ||
+      (Array.isArray(calls) && made?.length === calls.length && calls.every((call, at) => isSameCall(call, made[at])));
+    if (isSame && numbered === message) return finish === reason ? choice : { ...choice, finish_reason: finish };
+    const { tool_calls: _calls, ...rest } = repaired;
+    const isEmpty = made === undefined && rest.function_call === undefined && typeof rest.content !== 'string';
+    const toolCalls = made?.map(({ index: _index, ...call }) => call);
+    const whole = { ...rest, ...(isEmpty && { content: '' }), ...(toolCalls !== undefined && { tool_calls: toolCalls }) };
+    return { ...choice, message: { ...whole, role: 'assistant' }, finish_reason: finish };
+  }
+
+  /** Returns the finish reason of a choice that ends without one. */
+  endReason(choice: number): FinishReason {
+    const calls = this.#choices.get(choice);
+    if (calls === undefined) return 'stop';
+    if (calls.hasToolCall) return 'tool_calls';
+    return calls.hasFunctionCall ? 'function_call' : 'stop';
+  }
+
+  /** Returns the known value that a finish reason means. Null for an empty one. */
+  finishReason(choice: number, reason: string): FinishReason | null {
+    if (reason === '') return null;
+    const known = finishReasons.has(reason) ? (reason as FinishReason) : (knownAliases.get(reason.toLowerCase()) ?? 'stop');
+    return known === 'length' || known === 'content_filter' ? known : this.endReason(choice);
+  }
+
+  #toNormalDelta(choice: number, delta: Delta, isFinished: boolean): Delta {
+    const { tool_calls: parts, function_call: called } = delta;
+    const hasParts = Array.isArray(parts) && parts.length > 0;
+    if (!hasParts && !isJsonObject(called)) return delta;
+    let calls = this.#choices.get(choice);
+    if (calls === undefined) {
+      calls = new ChoiceCalls((id) => this.#toUniqueId(id));
+      this.#choices.set(choice, calls);
+    }
+    const before = calls.count;
+    const withFunction = isJsonObject(called) ? calls.toNormalFunctionCall(delta, called) : delta;
+    const repaired = hasParts ? calls.toNormalDelta(withFunction, parts as unknown as readonly JsonObject[]) : withFunction;
+    if (isFinished && calls.count > before)
+      throw new UpstreamFault('broken', 'The upstream sent a tool call after the end of its answer.');
+    return repaired;
+  }
+
+  #toUniqueId(id: string): string {
+    let unique = id;
+    while (unique === '' || this.#ids.has(unique)) {
+      unique = `call_${this.#idStem}_${this.#createdIds}`;
+      this.#createdIds += 1;
+    }
+    this.#ids.add(unique);
+    return unique;
+  }
+}
+
+/** The calls of one choice. */
+class ChoiceCalls {
+  readonly #toUniqueId: (id: string) => string;
+  readonly #usedIndexes = new Set<number>();
+  #nextIndex = 0;
+  /** The newest call by the index that the upstream sent. */
+  readonly #byIndex = new Map<number, OpenCall>();
+  /** The newest call by the index and the ID that the upstream sent. */
+  readonly #byId = new Map<string, OpenCall>();
+  #last: OpenCall | undefined;
+  #functionName = '';
+  hasToolCall = false;
+  hasFunctionCall = false;
+  count = 0;
+
+  constructor(toUniqueId: (id: string) => string) {
+    this.#toUniqueId = toUniqueId;
+  }
+
+  toNormalDelta(delta: Delta, parts: readonly JsonObject[]): Delta {
+    const touched = new Set<OpenCall>();
+    const repaired = parts.flatMap((part) => this.#toNormalPart(part, touched) ?? []);
+    if (repaired.length === parts.length && repaired.every((part, at) => part === parts[at])) return delta;
+    const { tool_calls: _parts, ...rest } = delta;
+    return repaired.length === 0 ? rest : { ...rest, tool_calls: repaired as unknown as NonNullable<Delta['tool_calls']> };
+  }
+
+  toNormalFunctionCall(delta: Delta, called: JsonObject): Delta {
+    const name = toText(called.name);
+    const isFirst = name !== '' && this.#functionName === '';
+    if (isFirst) {
+      this.#functionName = name;
+      this.hasFunctionCall = true;
+      this.count += 1;
+    }
+    const isClean = typeof called.arguments === 'string' && (isFirst || called.name === undefined);
+    if (isClean) return delta;
+    return { ...delta, function_call: { ...(isFirst && { name }), arguments: toArguments(called.arguments) } };
+  }
+
+  #toNormalPart(part: JsonObject, touched: Set<OpenCall>): JsonObject | undefined {
+    const call = this.#find(part, touched) ?? this.#open(part);
+    touched.add(call);
+    this.#last = call;
+    const called = isJsonObject(part.function) ? part.function : undefined;
+    if (called === undefined && isJsonObject(part.custom)) return this.#toNormalCustom(call, part);
+    const args = toArguments(called?.arguments);
+    if (args !== '') call.hasArguments = true;
+    return call.name === '' ? announce(call, part, args, (id) => this.#announced(id)) : toContinued(call, part, args);
+  }
+
+  #announced(sourceId: string): string {
+    this.hasToolCall = true;
+    this.count += 1;
+    return this.#toUniqueId(sourceId);
+  }
+
+  /** A call of a custom tool keeps its own form. */
+  #toNormalCustom(call: OpenCall, part: JsonObject): JsonObject {
+    const name = toText((part.custom as JsonObject).name);
+    if (call.name === '' && name !== '') {
+      call.name = name;
+      call.id = this.#announced(call.sourceId);
+      return part.index === call.index && part.id === call.id ? part : { ...part, index: call.index, id: call.id };
+    }
+    return part.index === call.index ? part : { ...part, index: call.index };
+  }
+
+  /** Returns the call that a part continues. Undefined if the part starts a call. */
+  #find(part: JsonObject, touched: ReadonlySet<OpenCall>): OpenCall | undefined {
+    const [index, id] = [toIndex(part.index), toText(part.id)];
+    const called = isJsonObject(part.function) ? part.function : {};
+    const name = toText(called.name);
+    const open = index === undefined ? this.#last : this.#byIndex.get(index);
+    const known = id === '' ? open : this.#byId.get(toKey(index, id));
+    if (known === undefined) {
+      // The ID of a call may arrive after its first part.
+      const canGetId = open !== undefined && open.sourceId === '' && !touched.has(open) && (open.name === '' || name === '');
+      return canGetId ? open : undefined;
+    }
+    if (name === '' || known.name === '') return known;
+    if (touched.has(known)) return undefined;
+    if (id !== '') return known;
+    // Some servers repeat the name in every part. A second object of arguments belongs to another call.
+    const startsAnew = known.hasArguments && toArguments(called.arguments).trimStart().startsWith('{');
+    return index !== undefined && name === known.name && !startsAnew ? known : undefined;
+  }
+
+  #open(part: JsonObject): OpenCall {
+    if (this.#usedIndexes.size >= maxCalls)
+      throw new UpstreamFault('broken', `The upstream sent more than ${maxCalls} tool calls.`);
+    const [sourceIndex, sourceId] = [toIndex(part.index), toText(part.id)];
+    const isFree = sourceIndex !== undefined && !this.#usedIndexes.has(sourceIndex);
+    const index = isFree ? sourceIndex : this.#nextIndex;
+    this.#usedIndexes.add(index);
+    this.#nextIndex = Math.max(this.#nextIndex, index + 1);
+    const call: OpenCall = {
+      ...{ index, sourceId, id: '', name: '' },
+      ...{ hasArguments: false, held: undefined, heldArguments: '' },
+    };
+    if (sourceIndex !== undefined) this.#byIndex.set(sourceIndex, call);
+    if (sourceId !== '') this.#byId.set(toKey(sourceIndex, sourceId), call);
+    return call;
+  }
+}
+
+/** Returns the first part of a call that a consumer sees. Undefined as long as its name has not arrived. */
+function announce(call: OpenCall, part: JsonObject, args: string, toId: (sourceId: string) => string): JsonObject | undefined {
+  const called = isJsonObject(part.function) ? part.function : {};
+  if (call.sourceId === '') call.sourceId = toText(part.id);
+  const name = toText(called.name);
+  if (name === '') {
+    const { index: _index, id: _id, type: _type, function: _function, ...rest } = part;
+    call.held = { ...call.held, ...rest };
+    call.heldArguments += args;
+    if (call.heldArguments.length > maxHeldChars)
+      throw new UpstreamFault(
+        'broken',
+        `The upstream sent more than ${maxHeldChars} characters of arguments before the name of their call.`,
+      );
+    return undefined;
+  }
+  call.name = name;
+  call.id = toId(call.sourceId);
+  const isSame = part.index === call.index && part.id === call.id && part.type === 'function';
+  if (isSame && called.arguments === args && call.held === undefined) return part;
+  const heldArguments = call.heldArguments;
+  call.heldArguments = '';
+  return {
+    ...call.held,
+    ...part,
+    ...{ index: call.index, id: call.id, type: 'function' },
+    function: { ...called, arguments: heldArguments + args },
+  };
+}
+
+function toContinued(call: OpenCall, part: JsonObject, args: string): JsonObject {
+  const { id, type: _type, function: called, index, ...rest } = part;
+  if (!isJsonObject(called)) return index === call.index && (id ?? null) === null ? part : { index: call.index, ...rest };
+  const isSame = index === call.index && (id ?? null) === null && (called.name ?? null) === null && called.arguments === args;
+  if (isSame) return part;
+  const { name: _name, ...others } = called;
+  return { index: call.index, ...rest, function: { ...others, arguments: args } };
+}
+
+/** Some servers send the arguments as the object itself. */
+function toArguments(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function toIndex(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+}
+
+function toKey(index: number | undefined, id: string): string {
+  return `${index ?? ''}:${id}`;
+}
+
+function withoutIndex(call: unknown): unknown {
+  if (!isJsonObject(call) || call.index === undefined) return call;
+  const { index: _index, ...rest } = call;
+  return rest;
+}
+
+function isSameCall(call: unknown, repaired: unknown): boolean {
+  if (!isJsonObject(call) || !isJsonObject(repaired)) return false;
+  const { index: _index, ...rest } = repaired;
+  return call.id === rest.id && call.type === rest.type && call.index === undefined && isSameFunction(call, rest);
+}
+
+function isSameFunction(call: JsonObject, repaired: JsonObject): boolean {
+  const [own, others] = [call.function, repaired.function];
+  if (own === others) return true;
+  return isJsonObject(own) && isJsonObject(others) && own.name === others.name && own.arguments === others.arguments;
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it, vi } from 'vitest';
+import * as patterns from '#base/text/patterns.ts';
+import { parseCases } from './parse-cases.ts';
+
+const caseWith = (checks: readonly string[]) => ({ input: 'a', checks: checks.map((pattern) => ({ type: 'matches', pattern })) });
+
+describe('parseCases', () => {
+  it('rejects patterns that unfold to 140,000 instructions, with the path of the first', () => {
+    const pattern = Array(140).fill('x{1000}').join('');
+    const cases = Array.from({ length: 3 }, () => caseWith(Array(20).fill(pattern)));
+    const large = () => parseCases({ cases });
+    expect(large).toThrow('cases[0].checks[0].pattern must be a regular expression');
+  });
+
+  it('compiles all patterns of a body within one time limit', () => {
+    const run = vi.spyOn(patterns.Pattern.run, 'compile');
+    const cases = Array.from({ length: 1000 }, () => caseWith(['x{900}'.repeat(3)]));
+    const began = performance.now();
+    expect(() => parseCases({ cases })).toThrow('it takes longer than 250 ms');
+    expect(run.mock.calls.length).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(5000);
+    run.mockRestore();
+  });
+
+  it('rejects a body of too many characters before it looks at a pattern', () => {
+    const run = vi.spyOn(patterns.Pattern.run, 'compile');
+    const cases = Array.from({ length: 30 }, () => ({ ...caseWith(['x']), input: 'a'.repeat(199_000) }));
+    expect(() => parseCases({ cases })).toThrow('cases must have at most 4194304 characters of JSON');
+    expect(run).not.toHaveBeenCalled();
+    run.mockRestore();
+  });
+
+  it('rejects more than 1000 patterns in one body', () => {
+    const cases = Array.from({ length: 51 }, () => caseWith(Array(20).fill('x')));
+    expect(() => parseCases({ cases })).toThrow('cases must have at most 1000 checks of the type matches');
+  });
+});

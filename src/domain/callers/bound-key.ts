@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto';
+import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from './caller.ts';
+
+/** What a route does with a key that its user bound to deployments: it calls these, or reads about them. A route that does not say so rejects the key. */
+export type BoundKeys = 'accepts bound keys';
+
+type Holder = Pick<Caller, 'chain' | 'madeKey'>;
+
+const tagBytes = 16;
+const firstLetter = 97;
+
+/** Whether a caller shows a key that its user bound to deployments. What these call to answer goes by the rights of the user. */
+export function isBoundKey({ chain, madeKey }: Holder): boolean {
+  return chain === null && (madeKey?.deployments ?? null) !== null;
+}
+
+/** Throws `access_denied` for a bound key on a route that does not accept it. */
+export function requireUnbound(holder: Holder, boundKeys: BoundKeys | undefined): void {
+  if (boundKeys !== undefined || !isBoundKey(holder)) return;
+  throw new ParleyError(
+    'access_denied',
+    'A key that is bound to deployments only calls these and reads about them; send a key that is not bound, or your token.',
+  );
+}
+
+/** Returns the id of a record that a caller stores. The id shows which bound key stored it, in letters alone like all ids. */
+export function toRecordId(prefix: string, holder: Holder, unique: string): string {
+  return `${prefix}_${tagOf(holder)}${unique.replaceAll('-', '')}`;
+}
+
+/** Whether a caller may use a stored record of its user. A bound key uses only what it stored itself. */
+export function mayUseRecord(holder: Holder, id: string): boolean {
+  return id.slice(id.indexOf('_') + 1).startsWith(tagOf(holder));
+}
+
+function tagOf(holder: Holder): string {
+  if (!isBoundKey(holder)) return '';
+  const digest = hash('sha256', `parley bound key ${holder.madeKey?.id}`, 'buffer').subarray(0, tagBytes);
+  return Array.from(digest, (byte) => String.fromCharCode(firstLetter + (byte >> 4), firstLetter + (byte & 15))).join('');
+}

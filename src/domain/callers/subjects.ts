@@ -1,0 +1,14 @@
+/** Beginnings of subjects that only Parley gives. A claim of a token that begins with one of them gets the prefix of its provider. */
+export const subjectPrefixes = {
+  /** Of a key: `key:<project>`. */
+  key: 'key:',
+  /** Of a user whose claim alone would not be unique: `jwt:<provider>:<claim>`. */
+  token: 'jwt:',
+  /** Of Parley itself, for calls that no caller made. */
+  service: 'parley:',
+} as const;
+
+/** Returns whether only Parley may give the subject. */
+export function isReservedSubject(subject: string): boolean {
+  return Object.values(subjectPrefixes).some((prefix) => subject.startsWith(prefix));
+}

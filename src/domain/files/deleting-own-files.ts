@@ -1,0 +1,43 @@
+import type { ApplicationStore } from '../deployments/application-store.ts';
+import { bucketOfDeployment } from './bucket.ts';
+import { getOwnFolder } from './own-folder.ts';
+import type { StoredResources } from './stored-resources.ts';
+
+/**
+ * The same store, which deletes the own files of an application after the application: nothing that calls it can forget them. If a
+ * node crashes in between, the files stay in the bucket of the maker, who sees and deletes them.
+ */
+export function deletingOwnFiles(
+  store: ApplicationStore,
+  files: Pick<StoredResources, 'deleteAllIn'>,
+  noteFault: (message: string, thrown: unknown) => void,
+): ApplicationStore {
+  const deleteFiles = async (id: string): Promise<void> => {
+    try {
+      await files.deleteAllIn(getOwnFolder(id));
+      // Where earlier versions of Parley stored them.
+      await files.deleteAllIn({ bucket: bucketOfDeployment(id), path: '' });
+    } catch (thrown) {
+      noteFault(`the files of the deleted application ${id} could not be deleted`, thrown);
+    }
+  };
+  return {
+    find: (id) => store.find(id),
+    findAll: (ids) => store.findAll(ids),
+    put: (application, condition) => store.put(application, condition),
+    list: (owner) => store.list(owner),
+    listOpen: (user) => store.listOpen(user),
+    versions: (id) => store.versions(id),
+    findVersion: (id, version) => store.findVersion(id, version),
+    async move(moving) {
+      const outcome = await store.move(moving);
+      if (outcome === 'moved' && moving.from !== moving.to) await deleteFiles(moving.from);
+      return outcome;
+    },
+    async delete(id, condition) {
+      const outcome = await store.delete(id, condition);
+      if (outcome === 'deleted') await deleteFiles(id);
+      return outcome;
+    },
+  };
+}

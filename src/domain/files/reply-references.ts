@@ -1,0 +1,28 @@
+import { fromUrl, type ResourcePlace, resourceKinds } from './resource-place.ts';
+
+/** Clients resolve references against the API. The host stands for any. */
+const apiBase = 'http://parley.invalid/v1/';
+const schemeAtStart = /^[a-z][a-z0-9+.-]{0,30}:/i;
+/** Longer than any reference: its path is at most 1,024 bytes, each of which may be encoded as three characters. */
+const maxReferenceChars = 8_192;
+
+/**
+ * Returns the stored resource that a client may read if it follows this URL, however the URL is written: with dot segments, white space,
+ * another case, or a fragment. Returns `elsewhere` for a URL that leads to no stored resource, and `malformed` for one that names a
+ * resource in a form that Parley does not accept.
+ */
+export function toReferencedPlace(url: string): ResourcePlace | 'elsewhere' | 'malformed' {
+  const head = url.slice(0, 64).trimStart();
+  if (schemeAtStart.test(head) && !/^https?:/i.test(head)) return 'elsewhere';
+  if (url.length > maxReferenceChars) return /^https?:\/\//i.test(head) ? 'elsewhere' : 'malformed';
+  if (!URL.canParse(url, apiBase)) return 'elsewhere';
+  const { origin, pathname } = new URL(url, apiBase);
+  // Pattern bound: a reference of at most 8,192 characters.
+  const [, encoded = ''] = /\/v1\/(.*)$/.exec(pathname) ?? [];
+  const isOfService = origin === new URL(apiBase).origin;
+  if (!isOfService || encoded === '') return 'elsewhere';
+  const slash = encoded.indexOf('/');
+  const kind = resourceKinds.find((each) => each === encoded.slice(0, slash).toLowerCase());
+  if (kind === undefined) return 'elsewhere';
+  return fromUrl(`${kind}${encoded.slice(slash)}`) ?? 'malformed';
+}

@@ -1,0 +1,64 @@
+import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Condition } from '#contract/quick-app/conditions.ts';
+import { compileConditions, type DescribedDeployment, type MeetsConditions } from '#contract/quick-app/meet-conditions.ts';
+
+/** The parts of a deployment that conditions look at. */
+interface MatchedDeployment {
+  readonly id: string;
+  readonly kind: 'model' | 'application';
+  readonly displayName: string | undefined;
+  readonly description: string | undefined;
+}
+
+/**
+ * The conditions of one version of a quick app. They are compiled on first use, and each deployment is matched once as long as
+ * it stays the same. So a call costs nothing once all deployments were looked at.
+ */
+export class DeploymentFilter {
+  /** Entries of `applications_as_tools`: a deployment must meet one of them. */
+  readonly #entries: readonly (readonly Condition[])[];
+  #compiled: readonly MeetsConditions[] | undefined;
+  readonly #known = new WeakMap<MatchedDeployment, boolean>();
+
+  constructor(entries: readonly (readonly Condition[])[]) {
+    this.#entries = entries;
+  }
+
+  /**
+   * Returns the deployments that meet the conditions. Throws `operation_not_supported` if this takes too long. The deployment
+   * that took too long does not meet the conditions from then on, so the next call goes on after it.
+   */
+  find<Deployment extends MatchedDeployment>(deployments: readonly Deployment[]): readonly Deployment[] {
+    const unknown = deployments.filter((each) => !this.#known.has(each));
+    if (unknown.length > 0) this.#match(unknown);
+    return deployments.filter((each) => this.#known.get(each) === true);
+  }
+
+  #match(deployments: readonly MatchedDeployment[]): void {
+    try {
+      withPatterns((patterns) => {
+        const compiled = this.#compile(patterns);
+        for (const deployment of deployments) {
+          this.#known.set(deployment, false);
+          const described = toDescribed(deployment);
+          const isMet = compiled.some((meets) => meets(described, patterns));
+          this.#known.set(deployment, isMet);
+        }
+      });
+    } catch (cause) {
+      if (!(cause instanceof PatternError)) throw cause;
+      const claim = `The conditions in applications_as_tools cannot be matched: ${cause.message}. Use fewer or simpler expressions.`;
+      throw new ParleyError('operation_not_supported', claim, { cause });
+    }
+  }
+
+  #compile(patterns: PatternRun): readonly MeetsConditions[] {
+    this.#compiled ??= this.#entries.map((conditions) => compileConditions(conditions, patterns));
+    return this.#compiled;
+  }
+}
+
+function toDescribed({ id, kind, displayName = id, description = '' }: MatchedDeployment): DescribedDeployment {
+  return { id, displayName, description, isApplication: kind === 'application' };
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { measureLongestHold } from '#test/longest-hold.ts';
+import { readAnswer } from './structured-answer.ts';
+
+const anyObject = { schema: undefined };
+
+describe('readAnswer', () => {
+  it.each([['{"a":1}'], [' {"a":1}\n'], ['```json\n{"a":1}\n```'], ['```\n\n{"a":1}```'], ['```JSON  \r\n{"a":1}\n```\n']])(
+    'reads the JSON in %j',
+    (text) => {
+      expect(readAnswer(text, anyObject)).toEqual({ json: '{"a":1}' });
+    },
+  );
+
+  it.each([['```yaml\n{"a":1}\n```'], ['```json {"a":1}```'], ['```json\n{"a":1}'], ['```']])('rejects %j', (text) => {
+    expect(readAnswer(text, anyObject)).toEqual({ fault: 'it is not JSON' });
+  });
+
+  it('does not hold the event loop for line breaks after a fence', async () => {
+    const text = `\`\`\`json${'\n'.repeat(150_000)}x`;
+    expect(await measureLongestHold(() => readAnswer(text, anyObject))).toBeLessThan(250);
+  });
+});

@@ -1,0 +1,12 @@
+import { describe, expect, it } from 'vitest';
+import { acceptsEncoding } from './accepts-encoding.ts';
+
+describe('acceptsEncoding', () => {
+  it.each(['gzip', 'br, gzip', 'GZIP;q=0.5', 'deflate;q=1 , gzip ; q=0.001'])('accepts gzip in %j', (field) => {
+    expect(acceptsEncoding(field, 'gzip')).toBe(true);
+  });
+
+  it.each([undefined, '', 'br', 'gzip;q=0', 'gzip; q=0.0', 'xgzip', 'gzip;q=x', '*'])('does not accept gzip in %j', (field) => {
+    expect(acceptsEncoding(field, 'gzip')).toBe(false);
+  });
+});

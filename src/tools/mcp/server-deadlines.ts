@@ -1,0 +1,68 @@
+/** A time limit for one server, which counts only the time in which the server itself keeps the request waiting. */
+export interface ServerDeadline {
+  /** Aborted once the server had its full time. */
+  readonly signal: AbortSignal;
+  /** Stops counting permanently. */
+  end(): void;
+}
+
+/**
+ * The running time limits of one server. They stand still while Parley waits for something else, such as a token from another
+ * address: a server is silent only if it had its full time.
+ */
+export class ServerDeadlines {
+  readonly #running = new Set<Countdown>();
+  #waits = 0;
+
+  /** Starts a limit of so many milliseconds. */
+  start(timeoutMs: number): ServerDeadline {
+    const countdown = new Countdown(timeoutMs);
+    if (this.#waits === 0) countdown.resume();
+    this.#running.add(countdown);
+    const end = (): void => {
+      countdown.pause();
+      this.#running.delete(countdown);
+    };
+    return { signal: countdown.signal, end };
+  }
+
+  /** Stops all limits until `work`, which is not up to the server, has ended. */
+  async pauseDuring<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#waits += 1;
+    for (const countdown of this.#running) countdown.pause();
+    try {
+      return await work();
+    } finally {
+      this.#waits -= 1;
+      if (this.#waits === 0) for (const countdown of this.#running) countdown.resume();
+    }
+  }
+}
+
+class Countdown {
+  readonly #ended = new AbortController();
+  #remainingMs: number;
+  #resumedAtMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(timeoutMs: number) {
+    this.#remainingMs = timeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  resume(): void {
+    this.#resumedAtMs = performance.now();
+    const end = (): void => this.#ended.abort(new DOMException('The server did not answer in time.', 'TimeoutError'));
+    this.#timer ??= setTimeout(end, this.#remainingMs).unref();
+  }
+
+  pause(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#remainingMs = Math.max(0, this.#remainingMs - (performance.now() - this.#resumedAtMs));
+  }
+}

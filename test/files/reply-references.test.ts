@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bucketOf, bucketOfDeployment } from '#domain/files/bucket.ts';
+import type { Answered, Asking } from '#test/ask.ts';
+import { delta, finish, plainCompletion } from '#test/chunks.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { pathOf, quickApp, save } from '../applications/support.ts';
+import { MemoryBlobs } from '../retrieval/library.ts';
+
+const alice = bucketOf('key:alice');
+const bob = bucketOf('key:bob');
+const salary = `files/${alice}/private/salary.txt`;
+const given = `files/${alice}/given.txt`;
+const published = `applications/${bob}/published`;
+const ownFile = `files/${bucketOfDeployment(published)}/report.txt`;
+const anyApplication = { conditions: [{ condition_type: 'eq', property_name: 'application', const: true }] };
+
+let host: ScriptedUpstream;
+let service: TestService;
+/** Answers requests to the program at `/published`, `/configured` or `/own`. */
+let programs: Readonly<Record<string, (answering: Answering) => unknown>>;
+
+beforeAll(async () => {
+  host = await startScriptedUpstream();
+  service = await startService(
+    {
+      models: { demo: { upstreams: [{ endpoint: host.endpoint }] } },
+      applications: {
+        configured: { endpoint: `${host.url}/configured` },
+        finder: quickApp({ applications_as_tools: [anyApplication] }),
+      },
+      keys: { alice: { project: 'alice' }, bob: { project: 'bob' } },
+      security: { allowPrivateNetworks: ['127.0.0.1'] },
+    },
+    { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
+  );
+  const saved: [name: string, owner: string, body: object][] = [
+    ['published', 'bob', { endpoint: `${host.url}/published`, userRoles: ['default'] }],
+    ['own', 'alice', { endpoint: `${host.url}/own` }],
+    ['quick', 'alice', quickApp({ applications_as_tools: [anyApplication] })],
+  ];
+  for (const [name, owner, body] of saved) {
+    const { status, text } = await save(service, pathOf(name, bucketOf(`key:${owner}`)), body, { 'api-key': owner });
+    if (status !== 201) throw new Error(text);
+  }
+  for (const file of [salary, given]) await as('alice', 'PUT', `/v1/${file}`, `content of ${file}`);
+});
+
+afterAll(async () => {
+  await service.close();
+  await host.close();
+});
+
+beforeEach(() => {
+  programs = {};
+  host.script(async (answering) => {
+    const program = programs[answering.received.path.replace(/\?.*$/, '').slice(1)];
+    if (program === undefined) return callPublished(answering);
+    await program(answering);
+  });
+});
+
+function as(key: string, method: string, path: string, body?: unknown): Promise<Answered> {
+  const type = typeof body === 'string' ? 'text/plain' : 'application/json';
+  return service.ask({ method, path, headers: { 'api-key': key, 'content-type': type }, body });
+}
+
+/** A model that calls the published application with every file it was told of, and says `done` with its result. */
+function callPublished(answering: Answering): void | Promise<void> {
+  const { messages, tools = [] } = answering.received.body as {
+    messages: { role: string }[];
+    tools?: { function: { name: string; description: string } }[];
+  };
+  const tool = tools.find(({ function: { description } }) => description.includes('published'));
+  if (tool === undefined || messages.at(-1)?.role === 'tool') return jsonReply(plainCompletion('done'))(answering);
+  const attachments = [salary, given].map((url) => ({ url }));
+  const call = { name: tool.function.name, arguments: JSON.stringify({ query: 'Read', attachments }) };
+  const message = { role: 'assistant', content: null, tool_calls: [{ id: 'call_a', type: 'function', function: call }] };
+  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
+}
+
+/** What the key of the published application reads. */
+async function readWith({ received }: Answering): Promise<Record<string, number>> {
+  const key = String(received.headers['api-key']);
+  const read = async (file: string) => (await as(key, 'GET', `/v1/${file}`)).status;
+  return { salary: await read(salary), given: await read(given) };
+}
+
+const attachmentsOf = (...urls: string[]) => urls.map((url, index) => ({ index, type: 'text/plain', title: 'a file', url }));
+const replyWith = (custom_content: object, content = 'Here.') =>
+  plainCompletion(content, {
+    choices: [{ index: 0, message: { role: 'assistant', content, custom_content }, finish_reason: 'stop' }],
+  });
+
+describe('a reply of an application', () => {
+  const stage = { index: 0, name: 'Search', status: 'completed' as const };
+  const custom = {
+    attachments: [
+      ...attachmentsOf(salary, ownFile, 'https://example.com/x'),
+      { index: 3, title: 'quoted', data: 'The text.', reference_url: salary },
+    ],
+    stages: [{ ...stage, attachments: attachmentsOf(salary, given) }],
+  };
+  const body = { messages: [{ role: 'user', content: 'Read', custom_content: { attachments: attachmentsOf(given) } }] };
+  const kept = {
+    attachments: [
+      { index: 1, type: 'text/plain', title: 'a file', url: ownFile },
+      { index: 2, type: 'text/plain', title: 'a file', url: 'https://example.com/x' },
+      { index: 3, title: 'quoted', data: 'The text.' },
+    ],
+    stages: [{ ...stage, attachments: [{ index: 1, type: 'text/plain', title: 'a file', url: given }] }],
+  };
+
+  it('names only files that the application may read, in JSON', async () => {
+    programs = { published: jsonReply(replyWith(custom)) };
+    const { json } = await service.chat(published, body, { 'api-key': 'alice' });
+    expect((json as { choices: [{ message: object }] }).choices[0].message).toMatchObject({
+      content: 'Here.',
+      custom_content: kept,
+    });
+  });
+
+  it('names only files that the application may read, in a stream', async () => {
+    programs = { published: eventsReply(delta({ role: 'assistant', content: 'Here.', custom_content: custom }), finish()) };
+    const { deltas } = await (await service.stream(published, body, { 'api-key': 'alice' })).rest();
+    expect(deltas().flatMap(({ custom_content: shown }) => shown ?? [])).toEqual([kept]);
+  });
+
+  it('names no file in pieces either', async () => {
+    const piece = (url: string) => delta({ custom_content: { attachments: [{ index: 0, url }] } });
+    programs = { published: eventsReply(piece('fil'), piece(`es/${alice}/private/`), piece('salary.txt'), finish()) };
+    const { json } = await service.chat(published, body, { 'api-key': 'alice' });
+    const { custom_content } = (json as { choices: [{ message: { custom_content: object } }] }).choices[0].message;
+    expect(JSON.stringify(custom_content)).not.toContain('private');
+  });
+
+  it.each([
+    ['another case of the letters', salary.replace('files', 'FILES')],
+    ['a dot segment', `files/${bob}/../${alice}/private/salary.txt`],
+    ['an encoded dot segment', `files/${bob}/%2e%2e/${alice}/private/salary.txt`],
+    ['a leading dot', `./${salary}`],
+    ['white space', ` ${salary}`],
+    ['a tab', salary.replace('iles', '\tiles')],
+    ['a fragment', `${salary}#page=2`],
+    ['a folder', `files/${alice}/private/`],
+    ['a conversation', `conversations/${alice}/private/salary.txt`],
+    ['a path of the API', `/v1/${salary}`],
+  ])('names no file by %s', async (_, url) => {
+    programs = { published: jsonReply(replyWith({ attachments: attachmentsOf(url) })) };
+    const { text } = await service.chat(published, body, { 'api-key': 'alice' });
+    expect(text).not.toContain('"url"');
+  });
+
+  it.each<[string, Asking]>([
+    [
+      'messages',
+      { path: '/msgapi/v1/messages', body: { model: published, max_tokens: 9, messages: [{ role: 'user', content: 'x' }] } },
+    ],
+    [
+      'responses',
+      {
+        path: '/v1/responses',
+        body: { model: published, input: 'x', include: ['parley:attachments', 'parley:stages'], store: false },
+      },
+    ],
+    [
+      'MCP',
+      {
+        path: `/v1/deployments/${published}/mcp`,
+        body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: published, arguments: { query: 'x' } } },
+      },
+    ],
+  ])('names only files that the application may read, on the surface %s', async (_, asking) => {
+    programs = { published: jsonReply(replyWith(custom)) };
+    const { status, text } = await service.ask({ ...asking, headers: withKey('alice') });
+    expect(status).toBe(200);
+    expect(text).not.toContain('private/salary');
+  });
+});
+
+describe('a file that an assistant message names', () => {
+  const earlier = [
+    { role: 'user', content: 'Read', custom_content: { attachments: attachmentsOf(given) } },
+    { role: 'assistant', content: 'Here.', custom_content: { attachments: attachmentsOf(salary) } },
+  ];
+  const conversation = [...earlier, { role: 'user', content: 'Go on' }];
+  const notSalary = { salary: 403, given: 200 };
+
+  /** What the published application reads when it is called by way of `first`. */
+  async function readThrough(first: string, asking: Partial<Asking> & { body: object }): Promise<unknown> {
+    let read: unknown = 'not called';
+    programs = {
+      ...programs,
+      published: async (answering) => {
+        read = await readWith(answering);
+        await jsonReply(plainCompletion('done'))(answering);
+      },
+    };
+    const { status, text } = await service.ask({ path: chatPath(first), headers: withKey('alice'), ...asking });
+    expect([status, text]).toEqual([200, expect.any(String)]);
+    return read;
+  }
+
+  it.each([
+    ['the application itself', published],
+    ["the user's own quick app", `applications/${alice}/quick`],
+    ['a configured quick app', 'finder'],
+  ])("is not handed to another user's application by way of %s", async (_, first) => {
+    expect(await readThrough(first, { body: { messages: conversation } })).toEqual(notSalary);
+  });
+
+  it.each([['configured'], [`applications/${alice}/own`]])('is not handed on, or granted, by the program %s', async (first) => {
+    let own: unknown;
+    const call = async (answering: Answering): Promise<void> => {
+      own = await readWith(answering);
+      const key = String(answering.received.headers['api-key']);
+      const grant = { resourcePermissions: [{ url: salary, permissions: ['READ'] }], receiver: published };
+      expect((await as(key, 'POST', '/v1/ops/resource/per-request-permissions/grant', grant)).status).toBe(200);
+      const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments: attachmentsOf(salary) } }] };
+      await service.ask({ path: chatPath(published), headers: withKey(key), body });
+      await jsonReply(plainCompletion('done'))(answering);
+    };
+    programs = { configured: call, own: call };
+    expect(await readThrough(first, { body: { messages: conversation } })).toEqual(notSalary);
+    expect(own).toEqual({ salary: 200, given: 200 });
+  });
+
+  it.each([['tool'], ['function'], ['developer'], ['system']])('counts as little in a message of the role %s', async (role) => {
+    const naming = { role, name: 'f', tool_call_id: 'a', content: [{ type: 'image_url', image_url: { url: salary } }] };
+    const messages = [earlier[0], naming, { role: 'user', content: 'Go on' }];
+    const answered = await service.chat(published, { messages }, { 'api-key': 'alice' });
+    if (answered.status === 400) return;
+    expect(await readThrough(`applications/${alice}/quick`, { body: { messages } })).toEqual(notSalary);
+    expect(await readThrough(published, { body: { messages } })).toEqual(notSalary);
+  });
+
+  const input = [
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'Read' },
+        { type: 'input_file', file_url: given, filename: 'given.txt' },
+      ],
+    },
+    { role: 'assistant', content: 'Here.' },
+    { type: 'parley:attachment', content_type: 'text/plain', url: salary },
+    { role: 'user', content: 'Go on' },
+  ];
+  const result = [
+    input[0],
+    { type: 'function_call', call_id: 'call_a', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'call_a', output: [{ type: 'input_image', image_url: salary }] },
+  ];
+
+  it.each([
+    ['an attachment of a response', published, input],
+    ['an attachment of a response', `applications/${alice}/quick`, input],
+    ['the result of a function', published, result],
+    ['the result of a function', `applications/${alice}/quick`, result],
+  ])('is not handed on as %s to %s', async (_, model, items) => {
+    const read = await readThrough('', { path: '/v1/responses', body: { model, input: items, store: false } });
+    expect(read).toMatchObject({ salary: 403 });
+  });
+
+  const attached = { custom_content: { attachments: attachmentsOf(salary) } };
+  const blocks = [{ type: 'image', source: { type: 'url', url: salary } }];
+
+  it.each([
+    ['an attachment', [{ role: 'assistant', content: 'Here.', parley: attached }]],
+    [
+      'the result of a tool',
+      [
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_a', name: 'f', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_a', content: blocks }] },
+      ],
+    ],
+  ])('is not handed on as %s of the messages surface', async (_, earlierMessages) => {
+    const messages = [{ role: 'user', content: 'Read' }, ...earlierMessages, { role: 'user', content: 'Go on' }];
+    for (const model of [published, `applications/${alice}/quick`]) {
+      const read = await readThrough('', { path: '/msgapi/v1/messages', body: { model, max_tokens: 9, messages } });
+      expect(read).toMatchObject({ salary: 403 });
+    }
+  });
+});
+
+describe('a file that the reply of an inner call attaches', () => {
+  it("is read by the program that called, and not handed to another user's application", async () => {
+    const secret = `files/${alice}/appdata/applications/${alice}/own/notes.txt`;
+    await as('alice', 'PUT', `/v1/${secret}`, 'notes');
+    const statuses: number[] = [];
+    const read = async (key: string): Promise<void> => {
+      statuses.push((await as(key, 'GET', `/v1/${secret}`)).status);
+    };
+    programs = {
+      own: jsonReply(replyWith({ attachments: attachmentsOf(secret) })),
+      published: async (answering) => {
+        await read(String(answering.received.headers['api-key']));
+        await jsonReply(plainCompletion('done'))(answering);
+      },
+      configured: async (answering) => {
+        const key = String(answering.received.headers['api-key']);
+        const attachments = attachmentsOf(secret);
+        const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments } }] };
+        await service.ask({ path: chatPath(`applications/${alice}/own`), headers: withKey(key), body });
+        await read(key);
+        await service.ask({ path: chatPath(published), headers: withKey(key), body });
+        await jsonReply(plainCompletion('done'))(answering);
+      },
+    };
+    expect(
+      (await service.chat('configured', { messages: [{ role: 'user', content: 'x' }] }, { 'api-key': 'alice' })).status,
+    ).toBe(200);
+    expect(statuses).toEqual([200, 403]);
+  });
+});

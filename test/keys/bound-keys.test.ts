@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bucketOf } from '#domain/files/bucket.ts';
+import type { Answered } from '#test/ask.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { jsonReply } from '#test/scripted-upstream.ts';
+import { report } from '../admin/support.ts';
+import { quickApp } from '../applications/support.ts';
+import { askWith, chat, type KeysHouse, makeKey, startKeysHouse } from './keys-house.ts';
+
+/** Routes that answer everybody alike, without a key. */
+const open = ['GET /v1/sign-in', 'GET /custom_application_schemas/quickapps', 'GET /v1/responses', 'GET /openai/v1/responses'];
+/** Routes that accept a key which is bound to deployments: they call these, or read about them. */
+const accepting = [
+  ...['compat', 'openai'].flatMap((alias) => [
+    `POST /${alias}/deployments/*`,
+    ...['deployments', 'models', 'applications'].flatMap((kind) => [`GET /${alias}/${kind}`, `GET /${alias}/${kind}/*`]),
+    ...['addons', 'assistants'].map((kind) => `GET /${alias}/${kind}`),
+  ]),
+  ...['msgapi', 'anthropic'].flatMap((alias) => [`POST /${alias}/v1/messages`, `POST /${alias}/v1/messages/count_tokens`]),
+  ...['GET /anthropic/v1/models', 'GET /anthropic/v1/models/*', 'POST /openai/v1/deployments/*'],
+  ...['/v1', '/openai/v1'].flatMap((base) => [
+    ...['chat/completions', 'completions', 'embeddings', 'responses', 'responses/input_tokens', 'responses/compact'].map(
+      (path) => `POST ${base}/${path}`,
+    ),
+    ...[
+      'audio/speech',
+      'audio/transcriptions',
+      'audio/translations',
+      'images/edits',
+      'images/generations',
+      'moderations',
+      'rerank',
+    ].map((path) => `POST ${base}/${path}`),
+    ...['GET', 'DELETE'].map((method) => `${method} ${base}/responses/:response`),
+    `POST ${base}/responses/:response/cancel`,
+    `GET ${base}/responses/:response/input_items`,
+    `POST ${base}/conversations`,
+    ...['GET', 'POST', 'DELETE'].map((method) => `${method} ${base}/conversations/:conversation`),
+    ...['GET', 'POST'].map((method) => `${method} ${base}/conversations/:conversation/items`),
+    ...['GET', 'DELETE'].map((method) => `${method} ${base}/conversations/:conversation/items/:item`),
+    `GET ${base}/models`,
+    `GET ${base}/models/*`,
+  ]),
+  ...['GET /v1/deployment-names', 'GET /v1/user/info', 'GET /v1/deployments/*', 'POST /v1/deployments/*'],
+  'GET /v1/application_type_schemas/schema',
+];
+
+let database: ResponseDatabase;
+let house: KeysHouse;
+let token: string;
+let key: string;
+const routes = new Set<string>();
+const bucket = bucketOf('ada');
+const allowed = `applications/${bucket}/allowed`;
+const other = `applications/${bucket}/other`;
+
+beforeAll(async () => {
+  database = await openResponses('SQLite');
+  house = await startKeysHouse('SQLite', {
+    chats: database.chats(),
+    shares: database.shares(),
+    admin: { journal: undefined as never, readNode: () => report },
+    prepare(app) {
+      app.addHook('onRoute', ({ method, url }) => {
+        for (const name of [method].flat()) routes.add(`${name} ${url}`);
+      });
+    },
+  });
+  house.upstream.script(jsonReply(plainCompletion('hi')));
+  token = await house.issuer.token({ sub: 'ada', roles: ['maker'] });
+  const [node] = house.nodes;
+  for (const [name, instructions] of [
+    ['allowed', 'of the allowed one'],
+    ['other', 'of the other one'],
+  ] as const)
+    expect((await put(`/v1/applications/${bucket}/${name}`, quickApp({ instructions, model: 'm' }))).status).toBe(201);
+  expect((await put(`/v1/files/${bucket}/private.txt`, {})).status).toBe(200);
+  key = (await makeKey(node, token, { deployments: ['m', 'app', allowed] })).key;
+});
+
+afterAll(async () => {
+  await house[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const as = (credentials: string, method: string, path: string, body?: object): Promise<Answered> =>
+  askWith(house.nodes[0], credentials, path, { method, ...(body && { body }) });
+const put = (path: string, body: object) => as(token, 'PUT', path, body);
+const post = (credentials: string, path: string, body: object) => as(credentials, 'POST', path, body);
+const toPath = (route: string): string =>
+  route
+    .replace(/^\S+ /, '')
+    .replace(/\([^)]*\)/g, '')
+    .replace(':response', 'resp_x')
+    .replace(':conversation', 'conv_x')
+    .replace(/:\w+/g, 'x')
+    .replace('*', `${bucket}/x`);
+
+describe('a key that is bound to deployments', () => {
+  it('is rejected by every route that does not accept it', async () => {
+    const plain = (route: string) => route.replace(/\([^)]*\)/g, '');
+    const known = new Set([...open, ...accepting]);
+    const closed = [...routes].filter(
+      (route) => !route.startsWith('HEAD ') && !known.has(plain(route)) && /^\S+ \/(v1|openai\/v1)\//.test(route),
+    );
+    expect(closed.length).toBeGreaterThan(60);
+    const answers: string[] = [];
+    for (const route of closed) {
+      const [method = ''] = route.split(' ');
+      const answer = await as(key, method, toPath(route), method === 'GET' || method === 'DELETE' ? undefined : {});
+      answers.push(`${route}: ${answer.status} ${answer.text.includes('bound to deployments')}`);
+    }
+    expect(answers).toEqual(closed.map((route) => `${route}: 403 true`));
+  });
+
+  it('does not replace the application that it opens', async () => {
+    const copy = { sourceUrl: other, destinationUrl: allowed, overwrite: true };
+    for (const what of ['copy', 'move'])
+      expect((await post(key, `/v1/ops/resource/${what}`, copy)).error.code).toBe('access_denied');
+    expect((await as(key, 'GET', `/v1/metadata/${other}`)).error.code).toBe('access_denied');
+    house.upstream.script(jsonReply(plainCompletion('hi')));
+    expect(await chat(house.nodes[0], key, allowed)).toBe('200');
+    expect(JSON.stringify(house.upstream.requests.at(-1)?.body)).toContain('of the allowed one');
+  });
+
+  it("hands on none of the user's files", async () => {
+    let status = 0;
+    house.upstream.script(async (answering) => {
+      status = (await as(String(answering.received.headers['api-key']), 'GET', `/v1/files/${bucket}/private.txt`)).status;
+      await jsonReply(plainCompletion('hi'))(answering);
+    });
+    const attachments = [{ type: 'text/plain', url: `files/${bucket}/private.txt` }];
+    const messages = [{ role: 'user', content: 'Read', custom_content: { attachments } }];
+    expect((await post(key, '/v1/chat/completions', { model: 'app', messages })).status).toBe(200);
+    expect(status).toBe(403);
+    expect((await post(token, '/v1/chat/completions', { model: 'app', messages })).status).toBe(200);
+    expect(status).toBe(200);
+  });
+
+  it('reads, continues, and deletes only the responses that it stored', async () => {
+    house.upstream.script(jsonReply(plainCompletion('hi')));
+    const respond = async (credentials: string, more: object = {}): Promise<Answered> =>
+      post(credentials, '/v1/responses', { model: 'm', input: 'Hello', ...more });
+    const idOf = ({ json }: Answered): string => (json as { id: string }).id;
+    const sibling = (await makeKey(house.nodes[0], token, { deployments: ['m'] })).key;
+    const [users, siblings, own] = [idOf(await respond(token)), idOf(await respond(sibling)), idOf(await respond(key))];
+    for (const id of [users, siblings]) {
+      for (const [method, path] of [
+        ['GET', ''],
+        ['GET', '/input_items'],
+        ['POST', '/cancel'],
+        ['DELETE', ''],
+      ] as const) {
+        const { status } = await as(key, method, `/v1/responses/${id}${path}`, method === 'POST' ? {} : undefined);
+        expect([method, path, status]).toEqual([method, path, 404]);
+      }
+      expect((await respond(key, { previous_response_id: id })).status).toBe(400);
+    }
+    const items = (await as(token, 'GET', `/v1/responses/${users}/input_items`)).json as { data: { id: string }[] };
+    expect((await respond(key, { input: [{ type: 'item_reference', id: items.data[0]?.id }] })).status).toBe(400);
+    expect((await as(key, 'GET', `/v1/responses/${own}`)).status).toBe(200);
+    expect((await as(token, 'GET', `/v1/responses/${own}`)).status).toBe(200);
+    expect((await respond(key, { previous_response_id: own })).status).toBe(200);
+    expect((await as(key, 'DELETE', `/v1/responses/${own}`)).status).toBe(200);
+  });
+
+  it('reads, continues, and deletes only the conversations that it stored', async () => {
+    const idOf = ({ json }: Answered): string => (json as { id: string }).id;
+    const [users, own] = [idOf(await post(token, '/v1/conversations', {})), idOf(await post(key, '/v1/conversations', {}))];
+    const item = { items: [{ role: 'user', content: 'Hello' }] };
+    const use = async (id: string): Promise<number[]> => [
+      (await as(key, 'GET', `/v1/conversations/${id}`)).status,
+      (await post(key, `/v1/conversations/${id}/items`, item)).status,
+      (await as(key, 'GET', `/v1/conversations/${id}/items`)).status,
+      (await post(key, '/v1/responses', { model: 'm', input: 'Hello', conversation: id })).status,
+      (await as(key, 'DELETE', `/v1/conversations/${id}`)).status,
+    ];
+    house.upstream.script(jsonReply(plainCompletion('hi')));
+    expect(await use(users)).toEqual([404, 404, 404, 400, 404]);
+    expect(await use(own)).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it('lists and calls its deployments on each surface', async () => {
+    house.upstream.script(jsonReply(plainCompletion('hi')));
+    const listed = (await as(key, 'GET', '/v1/models')).json as { data: { id: string }[] };
+    expect(listed.data.map(({ id }) => id).sort()).toEqual([allowed, 'app', 'm'].sort());
+    const message = { model: 'm', max_tokens: 9, messages: hello };
+    expect((await post(key, '/anthropic/v1/messages', message)).status).toBe(200);
+    expect((await post(key, '/anthropic/v1/messages', { ...message, model: 'other' })).status).toBe(403);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { ask } from '#test/ask.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
+import { chatPath, withKey } from '#test/start-service.ts';
+import { bucketOfProject, pathOf, quickApp, save } from '../applications/support.ts';
+import { chat, counted, type LimitedService, startLimited, usedOf } from './support.ts';
+
+const greedy = `applications/${bucketOfProject('another')}/greedy`;
+const runsGreedy = `applications/${bucketOfProject('another')}/runs-greedy`;
+const million = 1_000_000;
+const declaredUsage = { prompt_tokens: 200 * million, completion_tokens: 200 * million, total_tokens: 400 * million };
+const roles = { default: { limits: { '*': { day: million, requestDay: 100 } } } };
+
+async function startWithSaved(): Promise<LimitedService> {
+  const limited = await startLimited(roles);
+  const { service, upstream } = limited;
+  const open = { userRoles: ['default'] };
+  const saved = [
+    [greedy, { endpoint: `${upstream.url}/greedy`, ...open }],
+    [runsGreedy, quickApp({ model: greedy }, open)],
+  ] as const;
+  for (const [id, body] of saved) {
+    const name = id.slice(id.lastIndexOf('/') + 1);
+    const { status, text } = await save(service, pathOf(name, bucketOfProject('another')), body, { 'api-key': 'another' });
+    if (status !== 201) throw new Error(text);
+  }
+  return limited;
+}
+
+function declares(statistics: object = {}): Reply {
+  return jsonReply(plainCompletion('hi', { usage: declaredUsage, ...statistics }));
+}
+
+const asItem = (model: string) => ({ index: 0, model, name: model, ...declaredUsage });
+
+describe('usage that a saved application declares', () => {
+  it.each([
+    ['as its usage', {}],
+    ['under a name of its own', { statistics: { usage_per_model: [asItem('big')] } }],
+    ['under the name of a model', { statistics: { usage_per_model: [asItem('m')] } }],
+    ['with empty statistics', { statistics: { usage_per_model: [] } }],
+  ])('is marked for the caller and not counted against limits: %s', async (_what, statistics) => {
+    await using limited = await startWithSaved();
+    const { service, upstream } = limited;
+    upstream.script(declares(statistics));
+    const { status, json } = await chat(service, greedy);
+    expect(status).toBe(200);
+    const items = (json as { statistics: { usage_per_model: object[] } }).statistics.usage_per_model;
+    expect(items).toEqual([expect.objectContaining({ ...declaredUsage, declared: true })]);
+    expect(await usedOf(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
+    expect((await chat(service, greedy)).status).toBe(200);
+  });
+
+  it('is not counted where the caller reaches it through an application without code', async () => {
+    await using limited = await startWithSaved();
+    const { service, upstream } = limited;
+    upstream.script(declares());
+    expect((await chat(service, runsGreedy)).status).toBe(200);
+    expect(await usedOf(service, runsGreedy)).toMatchObject({ dayTokenStats: 0 });
+    expect(await usedOf(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
+  });
+
+  it('is not counted where a configured application passes it on, mark included', async () => {
+    await using limited = await startWithSaved();
+    const { service, upstream } = limited;
+    const relays: Reply = async (answering) => {
+      const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+      const inner = await ask(service.url, { path: chatPath(encodeURIComponent(greedy)), headers, body: { messages: hello } });
+      const { statistics } = inner.json as { statistics: object };
+      await jsonReply(plainCompletion('hi', { usage: undefined, statistics }))(answering);
+    };
+    upstream.script(relays, declares());
+    expect((await chat(service, 'app')).status).toBe(200);
+    expect(await usedOf(service, 'app')).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
+  });
+
+  it('is not counted for a reply that its caller leaves', async () => {
+    await using limited = await startWithSaved();
+    const { service, upstream } = limited;
+    const left = new AbortController();
+    upstream.script((answering) => {
+      answering.head(200, { 'content-type': 'text/event-stream' });
+      const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x' };
+      const choices = [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: null }];
+      answering.response.write(`data: ${JSON.stringify({ ...chunk, choices, usage: declaredUsage })}\n\n`);
+    });
+    const headers = withKey();
+    const body = JSON.stringify({ messages: hello, stream: true });
+    const path = `${service.url}${chatPath(encodeURIComponent(greedy))}`;
+    const reply = await fetch(path, { method: 'POST', headers, body, signal: left.signal });
+    await reply.body?.getReader().read();
+    left.abort();
+    await expect.poll(() => usedOf(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
+  });
+
+  it('leaves the calls counted that the application makes with its key', async () => {
+    await using limited = await startWithSaved();
+    const { service, upstream } = limited;
+    const calls: Reply = async (answering) => {
+      const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+      await ask(service.url, { path: chatPath('m'), headers, body: { messages: hello } });
+      await declares({ statistics: { usage_per_model: [asItem('m')] } })(answering);
+    };
+    upstream.script(calls, counted(7, 5));
+    expect((await chat(service, greedy)).status).toBe(200);
+    expect(await usedOf(service, greedy)).toMatchObject({ dayTokenStats: 12 });
+    expect(await usedOf(service, 'm')).toMatchObject({ dayTokenStats: 12, dayRequestStats: 1 });
+  });
+});
+
+describe('usage that a configured application reports', () => {
+  it('counts as before', async () => {
+    await using limited = await startLimited(roles);
+    const { service, upstream } = limited;
+    upstream.script(counted(40, 2));
+    await chat(service, 'app');
+    expect(await usedOf(service, 'app')).toMatchObject({ dayTokenStats: 42 });
+  });
+
+  it('counts with the maximum of one call if its parts add up to more', async () => {
+    await using limited = await startLimited({ default: { limits: { '*': { day: 9_000 * million } } } });
+    const { service, upstream } = limited;
+    const part = { ...asItem('big'), prompt_tokens: 900 * million, completion_tokens: 0, total_tokens: 900 * million };
+    upstream.script(jsonReply(plainCompletion('hi', { usage: undefined, statistics: { usage_per_model: [part, part] } })));
+    await chat(service, 'app');
+    expect(await usedOf(service, 'app')).toMatchObject({ dayTokenStats: 1_000 * million });
+  });
+});

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
+import { hello } from '#test/chunks.ts';
+import { MemoryApplicationStore } from '#test/memory-application-store.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { ownBucket, pathOf, quickApp, save } from '../applications/support.ts';
+
+const store = new MemoryApplicationStore();
+const graphs: DependencyGraph[] = [];
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService(
+    { models: { demo: { upstreams: [{ protocol: 'demo' }] } }, security: { allowPrivateNetworks: ['127.0.0.0/8'] } },
+    { applications: store, noteGraph: (graph) => graphs.push(graph) },
+  );
+});
+
+afterAll(() => service.close());
+
+async function storeOldEntry(name: string, entry: object): Promise<string> {
+  const id = `applications/${ownBucket}/${name}`;
+  const application = { id, owner: 'key:test', entry: entry as ApplicationEntry, etag: name, createdAtMs: 0, updatedAtMs: 0 };
+  await store.put(application, undefined);
+  return id;
+}
+
+/** Longest time in milliseconds for which the event loop served nothing else while `run` ran. */
+async function measureLongestHold(run: () => Promise<unknown>): Promise<number> {
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  }, 1);
+  try {
+    await run();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  } finally {
+    clearInterval(timer);
+  }
+  return longestMs;
+}
+
+/** The machine of the tests is slow: what the attacks took before is several times as much. */
+const maxHoldMs = 1500;
+
+const match = (expression: string) => ({ condition_type: 'match', property_name: 'description', expression });
+const entriesOf = (count: number, expression: string) =>
+  Array.from({ length: count }, () => ({ conditions: [match(expression)] }));
+
+describe('conditions of a quick app', () => {
+  it('reject 40 expressions that unfold to thousands of instructions, with the path of the first', async () => {
+    const app = quickApp({ applications_as_tools: entriesOf(40, '(?:x?){1000}') });
+    let answer: Awaited<ReturnType<typeof save>> | undefined;
+    const holdMs = await measureLongestHold(async () => {
+      answer = await save(service, pathOf('unfolding'), app);
+    });
+    expect([answer?.status, answer?.error.param]).toEqual([
+      400,
+      'applicationProperties.applications_as_tools[0].conditions[0].expression',
+    ]);
+    expect(holdMs).toBeLessThan(maxHoldMs);
+  });
+
+  it('reject more than 200 entries, 20 conditions in one, and 100 in total', async () => {
+    const path = 'applicationProperties.applications_as_tools';
+    const conditions = Array.from({ length: 21 }, () => match('a'));
+    for (const [applications_as_tools, param] of [
+      [entriesOf(201, 'a'), path],
+      [[{ conditions }], `${path}[0].conditions`],
+      [entriesOf(101, 'a'), path],
+    ] as const) {
+      const { status, error } = await save(service, pathOf('many'), quickApp({ applications_as_tools }));
+      expect([status, error.param]).toEqual([400, param]);
+    }
+  });
+
+  it('do not hold the event loop at each call if an earlier version stored 80 of them', async () => {
+    await storeOldEntry('long', quickApp({}, { description: 'x'.repeat(20_000) }));
+    const id = await storeOldEntry('matching', quickApp({ applications_as_tools: entriesOf(80, '(?:x?){1000}') }));
+    const holdMs = await measureLongestHold(() => service.chat(id, { messages: hello }));
+    expect(holdMs).toBeLessThan(maxHoldMs);
+  });
+});
+
+describe('names of other things in an application', () => {
+  const names = (count: number, prefix: string) => Array.from({ length: count }, (_, nth) => `${prefix}${nth}`);
+
+  it.each([
+    ['dependencies', quickApp({}, { dependencies: names(20_500, 'a') }), 'dependencies'],
+    [
+      'applications_as_tools',
+      quickApp({ applications_as_tools: names(201, 'a') }),
+      'applicationProperties.applications_as_tools',
+    ],
+    [
+      'document_relative_url',
+      quickApp({ document_relative_url: names(10_000, `files/${ownBucket}/`) }),
+      'applicationProperties.document_relative_url',
+    ],
+  ])('are rejected if %s has more than 200 entries', async (_what, app, param) => {
+    const { status, error } = await save(service, pathOf('naming'), app);
+    expect([status, error.param]).toEqual([400, param]);
+    expect(error.message).toContain('at most 200 items');
+  });
+
+  it('are looked up in one query for a consent form and for a call', async () => {
+    const dependencies = names(200, `applications/${ownBucket}/other`);
+    await save(service, pathOf('other7'), quickApp());
+    const saved = await save(service, pathOf('depending'), quickApp({}, { dependencies }));
+    expect(saved.status).toBe(201);
+    const id = `applications/${ownBucket}/depending`;
+    const find = vi.spyOn(store, 'find');
+    const findAll = vi.spyOn(store, 'findAll');
+    graphs.length = 0;
+    const form = await service.ask({ method: 'GET', path: `/v1/consent/${id}`, headers: withKey() });
+    expect(form.status).toBe(200);
+    expect(graphs[0]?.dangling).toHaveLength(199);
+    expect([find.mock.calls.length, findAll.mock.calls.length]).toEqual([expect.toSatisfy((calls) => calls <= 2), 1]);
+    find.mockClear();
+    findAll.mockClear();
+    expect((await service.chat(id, { messages: hello })).status).toBe(200);
+    expect(find.mock.calls.length).toBeLessThanOrEqual(5);
+    expect(findAll.mock.calls.length).toBeLessThanOrEqual(3);
+    vi.restoreAllMocks();
+  });
+
+  it('are looked up in one query for 200 documents', async () => {
+    const index = new MemoryFileIndex();
+    const findAll = vi.spyOn(index, 'findAll');
+    const files = { index, blobs: {} as never };
+    await using other = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, { files });
+    const app = quickApp({ document_relative_url: names(200, `files/${ownBucket}/`) });
+    const { status, error } = await save(other, pathOf('documents'), app);
+    expect([status, error.param]).toEqual([400, 'applicationProperties.document_relative_url[0]']);
+    expect(findAll.mock.calls).toHaveLength(1);
+  });
+});
+
+describe('texts of an application', () => {
+  it.each([
+    ['displayName', 201],
+    ['displayVersion', 201],
+    ['description', 4001],
+    ['iconUrl', 8193],
+  ])('are rejected if %s has %d characters', async (field, chars) => {
+    const { status, error } = await save(service, pathOf('wordy'), quickApp({}, { [field]: 'x'.repeat(chars) }));
+    expect([status, error.param]).toEqual([400, field]);
+  });
+
+  it.each([
+    ['features', { note: 'x'.repeat(17_000) }],
+    ['defaults', { note: 'x'.repeat(66_000) }],
+  ])('are rejected if %s is too large', async (field, value) => {
+    const { status, error } = await save(service, pathOf('wordy'), quickApp({}, { [field]: value }));
+    expect([status, error.param]).toEqual([400, field]);
+  });
+});

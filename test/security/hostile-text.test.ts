@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { finish, text } from '#test/chunks.ts';
+import { measureLongestHold } from '#test/longest-hold.ts';
+import { piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { ownBucket } from '../applications/support.ts';
+import { TestShelves } from '../retrieval/rig.ts';
+
+const maxHoldMs = 250;
+const megabyte = 1024 ** 2;
+const almost16 = 16 * megabyte - 1000;
+/** Events as large as an event may be. Those that Parley cannot read end the reply with an error. */
+const largeEvents: readonly (readonly [name: string, event: string])[] = [
+  ['one text', toEvent(text('x'.repeat(almost16)))],
+  ['one text outside ASCII', toEvent(text('é'.repeat(almost16 / 2)))],
+  ['escapes', toEvent(text('\n"'.repeat(almost16 / 4)))],
+  ['numbers', `data: {"choices":[],"a":[${'1,'.repeat(400_000)}1]}\n\n`],
+  ['white space', `data: {"choices":[]${' '.repeat(almost16)}}\n\n`],
+  ['data lines', `${'data:\n'.repeat(almost16 / 6)}\n`],
+  ['comment lines', `${':\n'.repeat(almost16 / 2)}\n`],
+  ['field names', `${'x\n'.repeat(almost16 / 2)}\n`],
+  ['carriage returns', `${':\r'.repeat(almost16 / 2)}\r`],
+  ['carriage returns and line feeds', `${'data:\r\n'.repeat(almost16 / 7)}\r\n`],
+];
+const pieces = (event: string): string[] =>
+  Array.from({ length: Math.ceil(event.length / 65_536) }, (_, nth) => event.slice(nth * 65_536, (nth + 1) * 65_536));
+const ending = `${toEvent(finish())}data: [DONE]\n\n`;
+
+let upstream: ScriptedUpstream;
+let shelves: TestShelves;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(...largeEvents.map(([, event]) => piecesReply(...pieces(event), ending)));
+  shelves = await TestShelves.open();
+  const models = { demo: { upstreams: [{ protocol: 'demo' }] }, gpt: { upstreams: [{ endpoint: upstream.endpoint }] } };
+  service = await startService({ models }, shelves.options);
+});
+
+afterAll(async () => {
+  await service.close();
+  await shelves[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const ask = (path: string, body: unknown) => service.ask({ path, headers: withKey(), body: JSON.stringify(body) });
+const askTokens = (input: readonly object[]) => ask('/v1/responses/input_tokens', { model: 'demo', input });
+
+async function expectShortHold(status: number, run: () => Promise<{ status: number; json: unknown }>): Promise<void> {
+  let answered: { status: number; json: unknown } | undefined;
+  const heldMs = await measureLongestHold(async () => {
+    answered = await run();
+  });
+  expect(answered).toMatchObject({ status });
+  expect(heldMs).toBeLessThan(maxHoldMs);
+}
+
+describe('POST /v1/tools/run', () => {
+  it('does not hold the event loop for a query of digits', async () => {
+    const reference = await shelves.put('rules.md', 'The library opens at nine.', ownBucket);
+    const toolset = { type: 'documents', document_relative_url: [reference] };
+    const run = (query: string) => ask('/v1/tools/run', { toolset, tool: 'query_document', arguments: { query } });
+    await run('When does it open?');
+    await expectShortHold(200, () => run(`What is ${'1'.repeat(27)}th?`));
+  });
+});
+
+describe('POST /v1/responses/input_tokens', () => {
+  const file = (fields: object) => [{ role: 'user', content: [{ type: 'input_file', ...fields }] }];
+
+  it('does not hold the event loop for a file name of dots and question marks', async () => {
+    await expectShortHold(200, () => askTokens(file({ filename: `${'.a?'.repeat(50_000)}\n`, file_url: 'https://x.example/a' })));
+  });
+
+  it.each([
+    ['file_url', { type: 'input_file' }],
+    ['image_url', { type: 'input_image' }],
+  ])('rejects a %s of more than 8192 characters', async (field, part) => {
+    const input = [{ role: 'user', content: [{ ...part, [field]: `https://x.example/${'.a?'.repeat(50_000)}` }] }];
+    let answered: Awaited<ReturnType<typeof ask>> | undefined;
+    const heldMs = await measureLongestHold(async () => {
+      answered = await askTokens(input);
+    });
+    expect(answered?.json).toMatchObject({ error: { code: 'invalid_request', param: `input[0].content[0].${field}` } });
+    expect(heldMs).toBeLessThan(maxHoldMs);
+  });
+
+  it('accepts a data: URL of more than 8192 characters', async () => {
+    const image_url = `data:image/png;base64,${'A'.repeat(10_000)}`;
+    expect((await askTokens([{ role: 'user', content: [{ type: 'input_image', image_url }] }])).status).toBe(200);
+  });
+
+  it.each([
+    ['parley:attachment', { title: 'a', data: 'x' }],
+    ['parley:control', { label: 'a' }],
+  ])('does not hold the event loop for many %s items', async (type, fields) => {
+    const items = Array.from({ length: 12_000 }, () => ({ type, ...fields }));
+    await expectShortHold(200, () => askTokens([{ role: 'user', content: 'Hello' }, ...items]));
+  });
+
+  it('does not hold the event loop for many calls of one message', async () => {
+    const ids = Array.from({ length: 5_000 }, (_, nth) => `c${nth}`);
+    const calls = ids.map((call_id) => ({ type: 'function_call', call_id, name: 'f', arguments: '{}' }));
+    const outputs = ids.map((call_id) => ({ type: 'function_call_output', call_id, output: '' }));
+    await expectShortHold(200, () => askTokens([{ role: 'user', content: 'Hello' }, ...calls, ...outputs]));
+  });
+});
+
+describe('URLs of attachments', () => {
+  const url = `https://x.example/${'a'.repeat(9000)}`;
+
+  it('are rejected by chat completions if they have more than 8192 characters', async () => {
+    const messages = [{ role: 'user', content: 'x', custom_content: { attachments: [{ url }] } }];
+    const { status, json } = await ask(chatPath('demo'), { messages });
+    expect([status, json]).toMatchObject([400, { error: { param: 'messages[0].custom_content.attachments[0].url' } }]);
+  });
+
+  it('are rejected by messages if they have more than 8192 characters', async () => {
+    const content = [{ type: 'image', source: { type: 'url', url } }];
+    const { status, text } = await ask('/msgapi/v1/messages', {
+      model: 'demo',
+      max_tokens: 9,
+      messages: [{ role: 'user', content }],
+    });
+    expect([status, text]).toEqual([400, expect.stringContaining('messages.0.content.0.source.url: must have at most 8192')]);
+  });
+});
+
+describe('a streamed event of an upstream of 16 MiB', () => {
+  it.each(largeEvents.map(([name]) => name))('does not hold the event loop: %s', async (_name) => {
+    const heldMs = await measureLongestHold(() =>
+      ask(chatPath('gpt'), { messages: [{ role: 'user', content: 'x' }], stream: true }),
+    );
+    expect(heldMs).toBeLessThan(maxHoldMs);
+  });
+});

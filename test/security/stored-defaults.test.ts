@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { MemoryApplicationStore } from '#test/memory-application-store.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { ownBucket, pathOf, quickApp, remove, save, show } from '../applications/support.ts';
+
+const store = new MemoryApplicationStore();
+let host: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  host = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  service = await startService(
+    {
+      models: { demo: { upstreams: [{ protocol: 'demo' }] } },
+      roles: { default: { limits: { '*': { minute: 12_000 } } } },
+      security: { allowPrivateNetworks: ['127.0.0.0/8'] },
+    },
+    { applications: store },
+  );
+});
+
+afterAll(async () => {
+  await service.close();
+  await host.close();
+});
+
+/** Stores an entry past the checks of PUT, as an earlier version of the program did. */
+async function storeOldEntry(name: string, entry: object): Promise<string> {
+  const id = `applications/${ownBucket}/${name}`;
+  const application = { id, owner: 'key:test', entry: entry as ApplicationEntry, etag: name, createdAtMs: 0, updatedAtMs: 0 };
+  await store.put(application, undefined);
+  return id;
+}
+
+const invalidDefaults: readonly [object, string][] = [
+  [{ n: 20_000_000 }, 'defaults.n'],
+  [{ n: 2000 }, 'defaults.n'],
+  [{ n: 'x' }, 'defaults.n'],
+  [{ max_tokens: 'x' }, 'defaults.max_tokens'],
+  [{ max_tokens: -1 }, 'defaults.max_tokens'],
+  [{ messages: [] }, 'defaults.messages'],
+];
+
+describe('defaults of a saved application', () => {
+  it.each(invalidDefaults)('reject %j with 400 and its path on save', async (defaults, param) => {
+    const { status, error } = await save(service, pathOf('saved'), { ...quickApp(), defaults });
+    expect([status, error?.code, error?.param]).toEqual([400, 'invalid_request', param]);
+  });
+
+  it.each(invalidDefaults.map(([defaults, param], nth) => [defaults, param, `old${nth}`] as const))(
+    'that are stored as %j reject calls and stay repairable',
+    async (defaults, param, name) => {
+      const id = await storeOldEntry(name, { ...quickApp(), defaults });
+      const answer = await service.chat(id, { messages: hello });
+      expect([answer.status, answer.error?.code]).toEqual([400, 'operation_not_supported']);
+      expect(answer.error?.message).toContain(param);
+      const shown = await show(service, pathOf(name));
+      expect([shown.status, (shown.json as { defaults: object }).defaults]).toEqual([200, defaults]);
+      expect((await save(service, pathOf(name), quickApp())).status).toBe(200);
+      expect((await service.chat(id, { messages: hello })).status).toBe(200);
+      expect((await remove(service, pathOf(name))).status).toBe(204);
+    },
+  );
+
+  it('that are not numbers do not let 30 parallel calls past a limit that admits 3', async () => {
+    const id = await storeOldEntry('uncounted', { endpoint: `${host.url}/app`, defaults: { max_tokens: 'x' } });
+    const answers = await Promise.all(Array.from({ length: 30 }, () => service.chat(id, { messages: hello })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(0);
+  });
+
+  it('that are valid alone reject a request that they do not go with', async () => {
+    const functions = [{ name: 'find', parameters: { type: 'object' } }];
+    await save(service, pathOf('functions'), { endpoint: `${host.url}/app`, defaults: { functions } });
+    const tools = [{ type: 'function', function: { name: 'look' } }];
+    const { status, error } = await service.chat(`applications/${ownBucket}/functions`, { messages: hello, tools });
+    expect([status, error?.param]).toEqual([400, 'functions']);
+  });
+});
+
+describe('a stored application of another shape', () => {
+  it.each<[string, object, string]>([
+    ['endpoint', { endpoint: 'none' }, 'endpoint'],
+    ['dependencies', { ...quickApp(), dependencies: 'all' }, 'dependencies'],
+    ['settings', quickApp({ instructions: 7 }), 'applicationProperties.instructions'],
+    ['name', quickApp({}, { displayName: 'x'.repeat(201) }), 'displayName'],
+  ])('is listed and rejects calls if its %s is invalid', async (name, entry, path) => {
+    const id = await storeOldEntry(`shape-${name}`, entry);
+    const answer = await service.chat(id, { messages: hello });
+    expect([answer.status, answer.error?.code]).toEqual([400, 'operation_not_supported']);
+    expect(answer.error?.message).toContain(path);
+    const listing = await service.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
+    expect((listing.json as { data: { id: string }[] }).data.map((each) => each.id)).toContain(id);
+    expect((await remove(service, pathOf(`shape-${name}`))).status).toBe(204);
+  });
+});

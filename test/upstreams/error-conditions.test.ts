@@ -1,0 +1,148 @@
+import { createServer } from 'node:net';
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { listeningAt } from '#test/listening.ts';
+import { type Reply, refusal, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+
+upstreamsAreOdd();
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  const { endpoint, url } = upstream;
+  service = await startService({
+    models: {
+      chat: { upstreams: [{ endpoint }], maxRetryAttempts: 1 },
+      answers: { upstreams: [{ endpoint, api: 'responses' }], maxRetryAttempts: 1 },
+      claude: { upstreams: [{ protocol: 'anthropic', endpoint: url, key: 'upstream-key' }], maxRetryAttempts: 1 },
+    },
+  });
+});
+
+afterEach(() => service.forgetFailures());
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const openaiWords =
+  "This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens. Please reduce the length of the messages.";
+const overflow = refusal(400, {}, { message: openaiWords, code: 'context_length_exceeded', type: 'invalid_request_error' });
+
+function failedResponse(code: string, message = openaiWords): Reply {
+  return ({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const opening = { id: 'resp_1', object: 'response', created_at: 1, model: 'x', status: 'in_progress', output: [] };
+    response.write(`event: response.created\n${toEvent({ type: 'response.created', response: opening, sequence_number: 0 })}`);
+    const failed = { ...opening, status: 'failed', error: { code, message } };
+    response.end(`event: response.failed\n${toEvent({ type: 'response.failed', response: failed, sequence_number: 1 })}`);
+  };
+}
+
+const messagesRequest = { max_tokens: 10, messages: [{ role: 'user' as const, content: 'Hello' }] };
+const anthropic = () => new Anthropic({ apiKey: callerKey, baseURL: `${service.url}/anthropic`, maxRetries: 0 });
+
+describe('an upstream that reports a context overflow', () => {
+  it.each([
+    ['the counts', overflow, 'prompt is too long: 10000 tokens > 8192 maximum'],
+    ['no counts', refusal(400, {}, { message: 'Too much.', code: 'context_length_exceeded' }), 'prompt is too long: Too much.'],
+    [
+      'the words of Gemini',
+      refusal(400, {}, { message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' }),
+      'prompt is too long: 1200000 tokens > 1048576 maximum',
+    ],
+    [
+      'the words of llama.cpp with 413',
+      refusal(413, {}, { message: 'the request exceeds the available context size (4096 tokens)' }),
+      'prompt is too long: the request exceeds the available context size (4096 tokens)',
+    ],
+  ])('with %s is reported to Anthropic clients in their words', async (_what, reply, message) => {
+    upstream.script(reply);
+    for (const stream of [false, true]) {
+      const error = await anthropic()
+        .messages.create({ model: 'chat', ...messagesRequest, stream })
+        .then(undefined, (cause) => cause);
+      expect([error.status, error.error.error]).toEqual([400, { type: 'invalid_request_error', message }]);
+    }
+  });
+
+  it('is reported to OpenAI clients with its code, also by an Anthropic upstream', async () => {
+    const message = 'prompt is too long: 210000 tokens > 200000 maximum';
+    upstream.script(refusal(400, {}, { type: 'invalid_request_error', message, code: undefined }));
+    const { status, error } = await service.chat('claude', { messages: hello });
+    expect([status, error.code, error.type, error.message]).toEqual([
+      400,
+      'context_length_exceeded',
+      'invalid_request_error',
+      message,
+    ]);
+  });
+
+  it.each(['chat', 'answers'])('is reported in response.failed with its code, by %s', async (model) => {
+    upstream.script(model === 'chat' ? overflow : failedResponse('context_length_exceeded'));
+    const body = { model, input: 'Hello', store: false };
+    const { status, json } = await service.ask({ path: '/v1/responses', headers: withKey(), body });
+    expect([status, (json as { error: { code: string } }).error.code]).toEqual([400, 'context_length_exceeded']);
+  });
+});
+
+describe('an upstream that sends response.failed', () => {
+  it.each([
+    ['context_length_exceeded', 400, 'context_length_exceeded'],
+    ['invalid_prompt', 400, 'invalid_prompt'],
+    ['rate_limit_exceeded', 429, 'upstream_rate_limited'],
+  ])('with the code %s gets the matching status', async (code, status, shown) => {
+    upstream.script(failedResponse(code, 'Not this one.'));
+    const answered = await service.chat('answers', { messages: hello, stream: true });
+    expect([answered.status, answered.error.code]).toEqual([status, shown]);
+  });
+
+  it('is not marked as failing for a context overflow', async () => {
+    const asked = upstream.requests.length;
+    upstream.script(failedResponse('context_length_exceeded'));
+    for (let nth = 0; nth < 4; nth += 1) expect((await service.chat('answers', { messages: hello })).status).toBe(400);
+    expect(upstream.requests.length - asked).toBe(4);
+    const health = await service.ask({ method: 'GET', path: '/health' });
+    expect(JSON.stringify(health.json)).not.toContain('failing');
+  });
+});
+
+describe('count_tokens', () => {
+  it.each([404, 405, 501])('returns the local estimate if the upstream answers %i', async (status) => {
+    upstream.script(refusal(status));
+    const counted = await anthropic().messages.countTokens({ model: 'claude', messages: messagesRequest.messages });
+    expect(counted.input_tokens).toBeGreaterThan(0);
+  });
+});
+
+describe('an upstream that cannot be reached', () => {
+  const messageOf = async (endpoint: string) => {
+    await using away = await startService({ models: { m: { upstreams: [{ endpoint }], maxRetryAttempts: 1 } } });
+    const { status, error } = await away.chat('m', { messages: hello });
+    expect(status).toBe(503);
+    return error.message;
+  };
+  const words = 'The upstream of m failed: The upstream cannot be reached: ';
+
+  it('is reported with the cause and without its address', async () => {
+    expect(await messageOf('http://127.0.0.1:1/v1')).toBe(`${words}the connection was refused.`);
+    expect(await messageOf('http://no-such-host.invalid/v1')).toMatch(
+      /^The upstream of m .*: DNS does not (know its host name|answer)\.$/,
+    );
+  });
+
+  it('is reported as one whose TLS handshake failed', async () => {
+    const plain = createServer((socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+    plain.listen(0, '127.0.0.1');
+    await listeningAt(plain as never);
+    const { port } = plain.address() as { port: number };
+    expect(await messageOf(`https://127.0.0.1:${port}/v1`)).toMatch(/the TLS handshake failed \(\w+\)\.$/);
+    plain.close();
+  });
+});

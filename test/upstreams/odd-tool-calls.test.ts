@@ -1,0 +1,250 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { chunk, delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { eventsReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { quickApp } from '../quick-apps/support.ts';
+
+upstreamsAreOdd();
+
+let upstream: ScriptedUpstream;
+let api: ScriptedUpstream;
+let service: TestService;
+
+const names = ['get_weather', 'get_time'];
+
+beforeAll(async () => {
+  [upstream, api] = await Promise.all([startScriptedUpstream(), startScriptedUpstream()]);
+  api.script(({ received, response }) => void response.end(received.path));
+  const tools = names.map((name) => ({
+    rest_api_method_info: { method_url: `${api.url}/${name}`, method_type: 'get' },
+    open_ai_tool: {
+      type: 'function',
+      function: { name, description: name, parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+    },
+  }));
+  service = await startService({
+    models: { model: { upstreams: [{ endpoint: upstream.endpoint }], maxRetryAttempts: 1 } },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+    applications: { app: quickApp({ web_api_toolset: [{ type: 'rest-api', name: 'API', tools }] }) },
+  });
+});
+
+afterEach(() => service.forgetFailures());
+
+afterAll(async () => {
+  await service.close();
+  await Promise.all([upstream.close(), api.close()]);
+});
+
+/** A reply as every client reads it, whatever its surface is. */
+interface ReadReply {
+  readonly text: string;
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
+  readonly reason: string | null | undefined;
+}
+
+type Client = () => Promise<ReadReply>;
+
+const parameters = { type: 'object' as const, properties: { city: { type: 'string' } } };
+const question = { role: 'user' as const, content: 'How is Oslo?' };
+
+const openai = () => new OpenAI({ apiKey: callerKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
+const anthropic = () => new Anthropic({ apiKey: callerKey, baseURL: `${service.url}/anthropic`, maxRetries: 0 });
+const chatRequest = {
+  model: 'model',
+  messages: [question],
+  tools: names.map((name) => ({ type: 'function' as const, function: { name, parameters } })),
+};
+const messagesRequest = {
+  model: 'model',
+  max_tokens: 100,
+  messages: [question],
+  tools: names.map((name) => ({ name, input_schema: parameters })),
+};
+const responsesRequest = {
+  model: 'model',
+  input: [question],
+  store: false,
+  tools: names.map((name) => ({ type: 'function' as const, name, parameters, strict: false })),
+};
+
+function readCompletion({ choices: [choice] }: OpenAI.Chat.ChatCompletion): ReadReply {
+  const calls = (choice?.message.tool_calls ?? []) as OpenAI.Chat.ChatCompletionMessageFunctionToolCall[];
+  return {
+    text: choice?.message.content ?? '',
+    calls: calls.map(({ id, function: { name, arguments: args } }) => ({ id, name, args: JSON.parse(args) })),
+    reason: choice?.finish_reason,
+  };
+}
+
+const chatReasons: Readonly<Record<string, string>> = { end_turn: 'stop', tool_use: 'tool_calls' };
+
+function readMessage({ content, stop_reason: reason }: Anthropic.Message): ReadReply {
+  return {
+    text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    calls: content.flatMap((block) => (block.type === 'tool_use' ? [{ id: block.id, name: block.name, args: block.input }] : [])),
+    reason: chatReasons[reason ?? ''],
+  };
+}
+
+function readResponse({ output, output_text: said, status }: OpenAI.Responses.Response): ReadReply {
+  const calls = output.flatMap((item) =>
+    item.type === 'function_call' ? [{ id: item.call_id, name: item.name, args: JSON.parse(item.arguments) }] : [],
+  );
+  const reason = calls.length > 0 ? 'tool_calls' : 'stop';
+  return { text: said, calls, reason: status === 'completed' ? reason : status };
+}
+
+const clients: Readonly<Record<string, Client>> = {
+  'chat JSON': async () => readCompletion(await openai().chat.completions.create(chatRequest)),
+  'chat stream': async () => readCompletion(await openai().chat.completions.stream(chatRequest).finalChatCompletion()),
+  'messages JSON': async () => readMessage(await anthropic().messages.create(messagesRequest)),
+  'messages stream': async () => readMessage(await anthropic().messages.stream(messagesRequest).finalMessage()),
+  'responses JSON': async () => readResponse(await openai().responses.create(responsesRequest)),
+  'responses stream': async () => readResponse(await openai().responses.stream(responsesRequest).finalResponse()),
+};
+
+interface Part {
+  readonly [key: string]: unknown;
+}
+
+/** Replies to every request with the calls: as a stream of one event per call, and as one JSON text. */
+function callsReply(calls: readonly Part[], reason: string): Reply {
+  const events = eventsReply(
+    delta({ role: 'assistant', content: null }),
+    ...calls.map((call) => delta({ tool_calls: [call] as never })),
+    finish(reason as never),
+    usage(1, 1),
+  );
+  const message = { role: 'assistant', content: null, tool_calls: calls };
+  const whole = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: reason }] }));
+  return (answering) => (answering.received.body.stream === true ? events(answering) : whole(answering));
+}
+
+function textReply(reason: string): Reply {
+  const between = chunk({ choices: [{ index: 0, delta: { content: 'wind' }, finish_reason: '' as never }] });
+  const events = eventsReply(delta({ role: 'assistant' }), text('No '), between, finish(reason as never), usage(1, 1));
+  const message = { role: 'assistant', content: 'No wind' };
+  const whole = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: reason }] }));
+  return (answering) => (answering.received.body.stream === true ? events(answering) : whole(answering));
+}
+
+const weather = { name: 'get_weather', arguments: '{"city":"Oslo"}' };
+const time = { name: 'get_time', arguments: '{"city":"Rome"}' };
+const both = [
+  { name: 'get_weather', args: { city: 'Oslo' } },
+  { name: 'get_time', args: { city: 'Rome' } },
+];
+const first = { id: 'call_a', type: 'function', function: weather };
+const second = { id: 'call_b', type: 'function', function: time };
+
+const oddCalls: readonly (readonly [string, readonly Part[], typeof both])[] = [
+  [
+    'that all have the index 0',
+    [
+      { index: 0, ...first },
+      { index: 0, ...second },
+    ],
+    both,
+  ],
+  ['that have no index', [first, second], both],
+  [
+    'that have neither an index nor an id',
+    [
+      { type: 'function', function: weather },
+      { type: 'function', function: time },
+    ],
+    both,
+  ],
+  [
+    'that have the same id',
+    [
+      { index: 0, ...first },
+      { index: 1, ...second, id: 'call_a' },
+    ],
+    both,
+  ],
+  [
+    'whose arguments are an object',
+    [{ index: 0, ...first, function: { name: 'get_weather', arguments: { city: 'Oslo' } } }],
+    both.slice(0, 1),
+  ],
+  ['that end with the reason stop', [{ index: 0, ...first }], both.slice(0, 1)],
+];
+
+describe.each(Object.entries(clients))('the reply to a client of %s', (_surface, read) => {
+  it.each(oddCalls)('has each call once, in order, for calls %s', async (what, calls, expected) => {
+    upstream.script(callsReply(calls, what.includes('stop') ? 'stop' : 'tool_calls'));
+    const reply = await read();
+    expect(reply.calls.map(({ name, args }) => ({ name, args }))).toEqual(expected);
+    expect(reply.reason).toBe('tool_calls');
+    expect(new Set(reply.calls.map(({ id }) => id)).size).toBe(expected.length);
+    expect(reply.calls.every(({ id }) => /^[\w-]{1,40}$/.test(id))).toBe(true);
+  });
+
+  it.each(['tool_calls', 'function_call', '', 'eos'])('ends with stop for text that ends with %j', async (reason) => {
+    upstream.script(textReply(reason));
+    expect(await read()).toEqual({ text: 'No wind', calls: [], reason: 'stop' });
+  });
+});
+
+describe('a stream of the chat surface', () => {
+  it('has null for an empty finish reason in the middle', async () => {
+    upstream.script(textReply('stop'));
+    const stream = await openai().chat.completions.create({ ...chatRequest, stream: true });
+    const reasons: unknown[] = [];
+    for await (const { choices } of stream) reasons.push(...choices.map(({ finish_reason: reason }) => reason));
+    expect(reasons.filter((reason) => reason !== null)).toEqual(['stop']);
+  });
+});
+
+describe('a quick app', () => {
+  const chat = () => service.chat('app', { messages: [question] });
+
+  it.each(oddCalls)('runs each call once and gives each its result, for calls %s', async (what, calls, expected) => {
+    const [asked, called] = [upstream.requests.length, api.requests.length];
+    upstream.script(callsReply(calls, what.includes('stop') ? 'stop' : 'tool_calls'), textReply('stop'));
+    const { status } = await chat();
+    expect(status).toBe(200);
+    const paths = api.requests.slice(called).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual(expected.map(({ name, args }) => `/${name}?city=${args.city}`).toSorted());
+    expect(upstream.requests.length - asked).toBe(2);
+    const messages = upstream.requests.at(-1)?.body.messages as { tool_call_id?: string; content: string }[];
+    const results = messages.slice(-expected.length);
+    expect(new Set(results.map(({ tool_call_id: id }) => id)).size).toBe(expected.length);
+  });
+
+  it('ends with the text of a reply that ends with tool_calls and has none', async () => {
+    const asked = upstream.requests.length;
+    upstream.script(textReply('tool_calls'));
+    expect(await chat()).toMatchObject({ status: 200 });
+    expect(upstream.requests.length - asked).toBe(1);
+  });
+});
+
+describe('results of calls whose ids Parley made unique', () => {
+  it('reach the upstream with the ids of their calls', async () => {
+    upstream.script(
+      callsReply(
+        [
+          { index: 0, ...first },
+          { index: 1, ...second, id: 'call_a' },
+        ],
+        'tool_calls',
+      ),
+      textReply('stop'),
+    );
+    const response = await openai().responses.create(responsesRequest);
+    const calls = response.output.filter((item) => item.type === 'function_call');
+    const outputs = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: `of ${call_id}` }));
+    await openai().responses.create({ ...responsesRequest, input: [question, ...calls, ...outputs] });
+    const messages = upstream.requests.at(-1)?.body.messages as OpenAI.Chat.ChatCompletionMessageParam[];
+    const sent = messages.flatMap((message) => (message.role === 'assistant' ? (message.tool_calls ?? []) : []));
+    const results = messages.filter((message) => message.role === 'tool');
+    expect(sent.map(({ id }) => id)).toEqual(calls.map(({ call_id }) => call_id));
+    expect(results.map(({ tool_call_id: id, content }) => [id, content])).toEqual(sent.map(({ id }) => [id, `of ${id}`]));
+  });
+});

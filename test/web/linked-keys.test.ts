@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { looks, violations } from './violations.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse({
+    keys: {
+      [callerKey]: { project: 'test' },
+      'same-user-key': { project: 'test' },
+      'other-key': { project: 'other' },
+    },
+  });
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const follow = (page: TestPage['page'], key: string) => page.evaluate(`location.hash = '#key=${key}'`);
+const keptKey = (page: TestPage['page']) => page.evaluate("sessionStorage['parley key']");
+const dialogOf = (page: TestPage['page']) => page.locator('dialog.question-dialog');
+
+async function openSignedIn(options = {}): Promise<TestPage> {
+  const opened = await house.openAt(`/#key=${callerKey}`, options);
+  await opened.page.locator('#message').waitFor();
+  return opened;
+}
+
+describe('a link with a key', () => {
+  it('signs in directly if the tab has no session, and leaves the address', async () => {
+    const { page } = await openSignedIn();
+    expect(page.url()).not.toContain('key');
+    expect(await keptKey(page)).toBe(callerKey);
+  });
+
+  it('asks before it replaces a live session, and Stay keeps the session', async () => {
+    const { page, troubles } = await openSignedIn();
+    await follow(page, 'other-key');
+    await dialogOf(page).waitFor();
+    expect(page.url()).not.toContain('key');
+    expect(await dialogOf(page).locator('p').textContent()).toBe(
+      'You are signed in as test (key). This link signs you in as other (key). Do you want to switch?',
+    );
+    expect(await keptKey(page)).toBe(callerKey);
+    await page.getByRole('button', { name: 'Stay signed in' }).click();
+    await dialogOf(page).waitFor({ state: 'detached' });
+    expect(await keptKey(page)).toBe(callerKey);
+    await page.reload();
+    await page.locator('#message').waitFor();
+    expect([await keptKey(page), await dialogOf(page).count()]).toEqual([callerKey, 0]);
+    await page.goBack();
+    expect(page.url()).not.toContain('other-key');
+    expect(troubles.faults).toEqual([]);
+  });
+
+  it('switches the session if the user agrees', async () => {
+    const { page } = await openSignedIn();
+    await follow(page, 'other-key');
+    const asked = page.waitForRequest(
+      (request) => request.headers()['api-key'] === 'other-key' && /v1\/chats/.test(request.url()),
+    );
+    await page.getByRole('button', { name: 'Switch' }).click();
+    await asked;
+    await expect.poll(() => keptKey(page)).toBe('other-key');
+  });
+
+  it('asks as well if the tab is opened anew by the link', async () => {
+    const { page } = await openSignedIn();
+    await page.goto('about:blank');
+    await page.goto(`${house.service.url}/#key=other-key`);
+    await dialogOf(page).waitFor();
+    expect(page.url()).not.toContain('key');
+    expect(await keptKey(page)).toBe(callerKey);
+    await page.keyboard.press('Escape');
+    await dialogOf(page).waitFor({ state: 'detached' });
+    expect(await keptKey(page)).toBe(callerKey);
+  });
+
+  it('leaves the session alone if the service does not know its key', async () => {
+    const { page } = await openSignedIn();
+    await follow(page, 'unknown-key');
+    expect(await dialogOf(page).locator('p').textContent()).toBe(
+      'This link has a key that this service does not accept. You stay signed in as test (key).',
+    );
+    expect(await dialogOf(page).locator('button').count()).toBe(1);
+    await page.getByRole('button', { name: 'Stay signed in' }).click();
+    expect(await keptKey(page)).toBe(callerKey);
+  });
+
+  it('needs no question for another key of the same user', async () => {
+    const { page } = await openSignedIn();
+    await follow(page, 'same-user-key');
+    await expect.poll(() => keptKey(page)).toBe('same-user-key');
+    expect(await dialogOf(page).count()).toBe(0);
+  });
+
+  it('signs in directly if the session of the tab is over', async () => {
+    const { page } = await openSignedIn();
+    await page.evaluate("sessionStorage['parley key'] = 'key of an earlier start'");
+    await page.goto('about:blank');
+    await page.goto(`${house.service.url}/#key=other-key`);
+    await page.locator('#message').waitFor();
+    expect(await keptKey(page)).toBe('other-key');
+  });
+
+  it.each(looks)('asks in a dialog that everybody can read: %s', async (name, options) => {
+    const { page } = await openSignedIn(options);
+    await follow(page, 'other-key');
+    await dialogOf(page).waitFor();
+    expect(await violations(page)).toEqual([]);
+    const folder = process.env['PARLEY_TEST_PICTURES'];
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
+  });
+});

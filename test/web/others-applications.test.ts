@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainCompletion } from '#test/chunks.ts';
+import { jsonReply } from '#test/scripted-upstream.ts';
+import { callerKey } from '#test/start-service.ts';
+import { bucketOfProject, pathOf, quickApp, save } from '../applications/support.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+const alice = bucketOfProject('alice');
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse({
+    keys: { [callerKey]: { project: 'test' }, alice: { project: 'alice' } },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  });
+  const { service, upstream } = house;
+  upstream.script(jsonReply(plainCompletion('Hello there.')));
+  const open = { userRoles: ['default'] };
+  const features = { configurationEndpoint: `${upstream.url}/configuration` };
+  const bodies = {
+    remote: { displayName: 'Remote', endpoint: `${upstream.url}/remote`, features, ...open },
+    quick: quickApp({ starters: ['When is it open?'] }, { displayName: 'Quick', ...open }),
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    const { status, text } = await save(service, pathOf(name, alice), body, { 'api-key': 'alice' });
+    if (status !== 201) throw new Error(text);
+  }
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+describe('the page at the address of an application that another user saved', () => {
+  it('asks nothing of its program before the user has sent a message', async () => {
+    const { upstream } = house;
+    const { page, say, answer, troubles } = await house.open(`applications/${alice}/remote`);
+    await page.locator('.starter').first().waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(upstream.requests.map(({ path }) => path)).toEqual([]);
+    await say('Hi');
+    expect(await answer()).toBe('Hello there.');
+    expect(upstream.requests.map(({ path }) => path)).not.toContain('/configuration');
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('shows the starters that the listing has', async () => {
+    const { page } = await house.open(`applications/${alice}/quick`);
+    expect(await page.locator('.starter').allTextContents()).toEqual(['When is it open?']);
+  });
+});

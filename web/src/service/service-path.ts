@@ -1,0 +1,35 @@
+/** What a reference may lead to: stored files, and the files of a shared conversation. */
+const referenceKinds: ReadonlySet<string> = new Set(['files', 'shared-chats']);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop some of them from an address
+const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * The path below the service that a file reference of a message means, in its one spelling; undefined for every text that is no
+ * such reference. Assistants write references, so a browser that resolves `..` must never lead one to another path.
+ */
+export function toReferencePath(reference: string): string | undefined {
+  if (/[?#\\]/.test(reference)) return undefined;
+  const decoded = decode(reference);
+  if (decoded === undefined || hasControl.test(decoded)) return undefined;
+  const segments = decoded.split('/');
+  const [kind = ''] = segments;
+  const isPlain = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+  if (!isPlain || segments.length < 3 || !referenceKinds.has(kind)) return undefined;
+  return `v1/${segments.map(encodeURIComponent).join('/')}`;
+}
+
+/** Whether a browser asks exactly this path of the service, without resolving it to another one. */
+export function isServicePath(path: string): boolean {
+  const [written = ''] = path.split(/[?#]/, 1);
+  const [first = '', ...rest] = written.split('/');
+  if (!/^[\w-]+$/.test(first) || /[\\\s]/.test(written) || hasControl.test(written)) return false;
+  return rest.every((segment, at) => (segment !== '' || at === rest.length - 1) && !/^(?:\.|%2e){1,2}$/i.test(segment));
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
