@@ -2,7 +2,10 @@ import { isJsonObject } from '#base/json.ts';
 import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsage } from '#domain/usage/reported-usage.ts';
-import { addUp, estimateTokens, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
+import { addUp, countCached, estimateTokens, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
+import type { UsageDetails } from '#domain/usage/usage-details.ts';
+
+const maxTierChars = 32;
 
 /** What is known of a reply's tokens before it comes. */
 export interface TotalsFacts {
@@ -24,6 +27,7 @@ export class UsageTotals {
   readonly #facts: TotalsFacts;
   #usage: Usage | undefined;
   #statistics: Statistics | undefined;
+  #serviceTier: string | undefined;
   #chars = 0;
   #isPartial = false;
   #known: Totals | undefined;
@@ -33,8 +37,14 @@ export class UsageTotals {
   }
 
   /** Reads the usage and statistics of a chunk or a completion of an upstream, if it has any. */
-  note(reply: { readonly usage?: unknown; readonly choices?: unknown; readonly statistics?: unknown }): void {
-    const { statistics } = reply;
+  note(reply: {
+    readonly usage?: unknown;
+    readonly choices?: unknown;
+    readonly statistics?: unknown;
+    readonly service_tier?: unknown;
+  }): void {
+    const { statistics, service_tier: tier } = reply;
+    if (typeof tier === 'string') this.#serviceTier = tier;
     const usage = findUsage(reply);
     if (usage !== undefined) this.#usage = usage;
     else if (!isJsonObject(statistics)) return;
@@ -66,6 +76,20 @@ export class UsageTotals {
     const usage = this.#reported() ?? { ...addUp(perModel) };
     this.#known = { usage, statistics: { ...this.#statistics, usage_per_model: perModel } };
     return this.#known;
+  }
+
+  /** What the records of the call say of the upstream's cache and tier. */
+  details(): UsageDetails {
+    const usage = this.#reported();
+    if (usage === undefined) return {};
+    const { read, written, writtenForHour } = countCached(usage);
+    const tier = typeof usage.service_tier === 'string' ? usage.service_tier : this.#serviceTier;
+    return {
+      ...(read > 0 && { cacheReadTokens: read }),
+      ...(written > 0 && { cacheWriteTokens: written }),
+      ...(writtenForHour > 0 && { cacheWrite1hTokens: writtenForHour }),
+      ...(tier !== undefined && { serviceTier: tier.slice(0, maxTierChars) }),
+    };
   }
 
   /**

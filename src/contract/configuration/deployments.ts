@@ -206,6 +206,9 @@ const ModelPricing = strict(
     completion: Type.Optional(price('USD a token of the reply. Absent or 0: free.')),
     cacheRead: Type.Optional(price('USD a token read from the upstream’s cache. Absent: as `prompt`. 0: free.')),
     cacheWrite: Type.Optional(price('USD a token written to the upstream’s cache. Absent: as `prompt`. 0: free.')),
+    cacheWrite1h: Type.Optional(
+      price('USD a token written to the upstream’s cache for an hour instead of 5 minutes. Absent: as `cacheWrite`. 0: free.'),
+    ),
   },
   { description: 'Prices in USD, for cost limits. Absent: calls cost nothing.' },
 );

@@ -85,7 +85,7 @@ const maxDecimals = 12;
 
 function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
   for (const [id, { pricing = {} }] of Object.entries(models)) {
-    for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const) {
+    for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const) {
       const price = pricing[name] ?? 0;
       if (price < minSuspiciousPrice) continue;
       // Pattern bound: a number in the configuration.

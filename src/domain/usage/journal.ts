@@ -1,7 +1,8 @@
 import type { CallOutcome, Operation } from '../telemetry.ts';
+import type { UsageDetails } from './usage-details.ts';
 
 /** What one call used; nothing of its content. */
-export interface UsageRecord {
+export interface UsageRecord extends UsageDetails {
   /** Unique; a record that is appended twice counts once. */
   readonly id: string;
   /** Request id of the call. */

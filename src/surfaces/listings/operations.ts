@@ -74,6 +74,7 @@ const ofModels = {
       completion: price,
       cache_read: price,
       cache_write: price,
+      cache_write_1h: price,
     },
   },
 };

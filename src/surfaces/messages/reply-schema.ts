@@ -17,6 +17,11 @@ const usage: Schema = {
     output_tokens: count,
     cache_creation_input_tokens: count,
     cache_read_input_tokens: count,
+    cache_creation: {
+      type: 'object',
+      properties: { ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count },
+    },
+    service_tier: { type: ['string', 'null'] },
     output_tokens_details: { type: 'object', properties: { thinking_tokens: count } },
   },
 };
