@@ -1,8 +1,9 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { findUsage } from '#domain/usage/reported-usage.ts';
-import { addUp, countCached, estimateTokens, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
+import { addUp, costOf, countCached, estimateTokens, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
 import type { UsageDetails } from '#domain/usage/usage-details.ts';
 
 const maxTierChars = 32;
@@ -10,11 +11,13 @@ const maxTierChars = 32;
 /** What is known of a reply's tokens before it comes. */
 export interface TotalsFacts {
   /** A model's tokens count for itself; an application reports those of the models behind it. */
-  readonly deployment: Pick<Deployment, 'id' | 'kind' | 'ownership' | 'quickApp'>;
+  readonly deployment: Pick<Deployment, 'id' | 'kind' | 'ownership' | 'quickApp'> & Partial<Pick<Deployment, 'pricing'>>;
   /** Estimated tokens of the request, for upstreams that report none. */
   readonly promptTokens: number;
   /** What the inner calls of an application reported to Parley. */
   readonly inner: { readonly items: readonly ModelUsage[] } | undefined;
+  /** Whether the usage says what the reply costs, if the deployment has prices. */
+  readonly includesCost?: boolean;
 }
 
 interface Totals {
@@ -73,7 +76,7 @@ export class UsageTotals {
   totals(): Totals {
     if (this.#known !== undefined) return this.#known;
     const perModel = this.#perModel();
-    const usage = this.#reported() ?? { ...addUp(perModel) };
+    const usage = this.#withCost(this.#reported() ?? { ...addUp(perModel) });
     this.#known = { usage, statistics: { ...this.#statistics, usage_per_model: perModel } };
     return this.#known;
   }
@@ -101,6 +104,13 @@ export class UsageTotals {
     if (deployment.kind === 'model') return this.totals().statistics.usage_per_model;
     if (deployment.ownership !== null || deployment.quickApp !== undefined) return toModelUsages(inner?.items);
     return this.totals().statistics.usage_per_model.filter(({ declared }) => declared !== true);
+  }
+
+  #withCost(usage: Usage): Usage {
+    const { includesCost, deployment } = this.#facts;
+    const { pricing } = deployment;
+    if (includesCost !== true || pricing === undefined) return usage;
+    return { ...usage, cost: costOf({ pricing }, usage) / unitsPerUsd };
   }
 
   /** What the upstream reported; if it covers the beginning only, raised to the estimate. */

@@ -105,7 +105,7 @@ export function countCached({ prompt_tokens, prompt_tokens_details: reported }: 
  * What a reply and its tokens cost, in billionths of a USD. Cached tokens cost `cacheRead`, `cacheWrite` and `cacheWrite1h` if
  * the upstream reports them, else `prompt`. Without pricing, as for applications, nothing: their calls are charged where they are answered.
  */
-export function costOf({ pricing }: Deployment, usage: PricedCounts): number {
+export function costOf({ pricing }: Pick<Deployment, 'pricing'>, usage: PricedCounts): number {
   if (pricing === undefined) return 0;
   const { request = 0, prompt = 0, completion = 0, cacheRead = prompt, cacheWrite = prompt } = pricing;
   const { cacheWrite1h = cacheWrite } = pricing;

@@ -133,7 +133,7 @@ async function serveChat(deps: CompatDeps, context: RequestContext, asked: Asked
     stream === true
       ? new StreamedReply(context, takesBareChunks ? compatEvents : new EventsWithChoices())
       : new JsonReply(context);
-  context.follow(deps.calls.answer(target, { request }, reply), reply);
+  context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
 async function serveEmbeddings(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {

@@ -22,6 +22,7 @@ const usage: Schema = {
       properties: { ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count },
     },
     service_tier: { type: ['string', 'null'] },
+    cost: { type: 'number', description: 'USD, if the request asks for it.' },
     output_tokens_details: { type: 'object', properties: { thinking_tokens: count } },
   },
 };
@@ -157,7 +158,7 @@ export const messagesModel: NamedSchema = {
       created_at: { ...text, format: 'date-time' },
       max_input_tokens: orNull('integer'),
       max_tokens: orNull('integer'),
-      capabilities: { type: 'null' },
+      capabilities: { ...anyObject, description: 'Whether each capability of the dialect is `supported`.' },
       line: { type: 'null' },
       lifecycle: text,
       deprecated_at: orNull('string'),

@@ -62,7 +62,7 @@ async function serveMessages(deps: MessagesDeps, context: RequestContext): Promi
     request.stream === true
       ? new StreamedReply(context, new MessageWriter(events, ignored))
       : new JsonMessage(context, events, ignored);
-  context.follow(calls.answer(target, { request, native, affinity }, reply), reply);
+  context.follow(calls.answer(target, { request, native, affinity, includesCost: context.wantsCost }, reply), reply);
 }
 
 async function serveCount(deps: MessagesDeps, context: RequestContext): Promise<void> {

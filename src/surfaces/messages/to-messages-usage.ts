@@ -19,6 +19,7 @@ export function toMessagesUsage({ prompt_tokens, completion_tokens, ...rest }: U
       cache_creation: { ephemeral_5m_input_tokens: written - writtenForHour, ephemeral_1h_input_tokens: writtenForHour },
     }),
     output_tokens: completion_tokens,
+    ...(typeof rest.cost === 'number' && { cost: rest.cost }),
     ...(typeof rest.service_tier === 'string' && { service_tier: rest.service_tier }),
     ...(thinking > 0 && { output_tokens_details: { thinking_tokens: thinking } }),
   };

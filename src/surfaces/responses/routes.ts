@@ -86,7 +86,7 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext, named?:
   const opened = await (deps.keeper ?? keepsNothing).open(target, request);
   const { run, ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
   const reply = request.stream === true ? streamed(context, run, ignored) : new JsonResponse(context, run, ignored);
-  context.follow(deps.calls.answer(target, ask, reply), reply);
+  context.follow(deps.calls.answer(target, { ...ask, includesCost: context.wantsCost }, reply), reply);
 }
 
 /** Answers with the response that waits, or with its events from the first on. */
