@@ -73,6 +73,8 @@ export interface CallRecord {
   attempt(upstreamId: string, atMs: number): AttemptRecord;
   /** What the call was charged, in billionths of a USD; set before its end. */
   cost: number;
+  /** Id of the session or conversation that the client named; set before its end. */
+  session: string | undefined;
   /** What its upstream reported in addition to tokens; set before its end. */
   details: UsageDetails;
   /** Once; later ones are ignored. */
@@ -96,6 +98,7 @@ const silentRecord: CallRecord = {
   chunk() {},
   attempt: () => silentAttempt,
   cost: 0,
+  session: undefined,
   details: {},
   end() {},
 };

@@ -51,6 +51,7 @@ export class MeasuredCall implements CallRecord {
   attemptCount = 0;
   /** Billionths of a USD. */
   cost = 0;
+  session: string | undefined;
   details: UsageDetails = {};
   #lastByteMs = 0;
   #hasEnded = false;

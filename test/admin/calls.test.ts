@@ -8,7 +8,7 @@ interface Calls {
 
 let house: AdminHouse;
 /** What an upstream says of its cache and its tier. */
-const reported = { cacheReadTokens: 4, cacheWriteTokens: 3, cacheWrite1hTokens: 2, serviceTier: 'flex' };
+const reported = { cacheReadTokens: 4, cacheWriteTokens: 3, cacheWrite1hTokens: 2, serviceTier: 'flex', session: 'session-1' };
 
 beforeAll(async () => {
   house = await startAdminHouse();

@@ -20,6 +20,7 @@ export class RecordedTelemetry implements Telemetry {
       firstByte() {},
       chunk() {},
       cost: 0,
+      session: undefined,
       details: {},
       attempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {

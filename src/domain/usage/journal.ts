@@ -24,6 +24,8 @@ export interface UsageRecord extends UsageDetails {
   readonly durationMs: number;
   /** Id of the key that its user made and it began with; absent: it came with a token, or a key of the configuration. */
   readonly keyId?: string;
+  /** Id of the session or conversation that the client named. */
+  readonly session?: string;
 }
 
 /** What somebody did that others may have to answer for later. */

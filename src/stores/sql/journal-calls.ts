@@ -37,6 +37,7 @@ function toRecord(row: UsageRow): UsageRecord {
     ...(row.cache_write_tokens !== null && { cacheWriteTokens: row.cache_write_tokens }),
     ...(row.cache_write_1h_tokens !== null && { cacheWrite1hTokens: row.cache_write_1h_tokens }),
     ...(row.service_tier !== null && { serviceTier: row.service_tier }),
+    ...(row.session !== null && { session: row.session }),
     ...(row.key_id !== null && { keyId: row.key_id }),
   };
 }

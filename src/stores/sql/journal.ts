@@ -141,6 +141,7 @@ function toUsageRow(record: UsageRecord): UsageRow {
     cache_write_tokens: toWholeOrNull(record.cacheWriteTokens),
     cache_write_1h_tokens: toWholeOrNull(record.cacheWrite1hTokens),
     service_tier: record.serviceTier === undefined ? null : toStorable(record.serviceTier),
+    session: record.session === undefined ? null : toStorable(record.session),
   };
 }
 

@@ -122,6 +122,8 @@ export interface UsageRow {
   readonly cache_write_tokens: number | null;
   readonly cache_write_1h_tokens: number | null;
   readonly service_tier: string | null;
+  /** Null: the client named none. */
+  readonly session: string | null;
 }
 
 export interface AuditRow {

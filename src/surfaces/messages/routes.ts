@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
+import { findSessionInMetadata } from '#contract/session-id.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/usage.ts';
@@ -51,7 +52,9 @@ async function serveMessages(deps: MessagesDeps, context: RequestContext): Promi
   const { calls } = deps;
   const { target, value, affinity } = await authorize(deps, context);
   const names = new ToolNames();
-  const { request, native, ignored } = toChatAsk(context, { target, names, parsed: parseMessagesRequest(value) });
+  const parsed = parseMessagesRequest(value);
+  context.record.session ??= findSessionInMetadata(parsed);
+  const { request, native, ignored } = toChatAsk(context, { target, names, parsed });
   const events = new ReplyEvents({
     messageId: `msg_${context.id}`,
     model: target.call.deployment,

@@ -4,6 +4,7 @@ import type { Seal } from '#base/seal.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { httpRefusal, type ParleyError } from '#contract/errors.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { toSessionId } from '#contract/session-id.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
@@ -81,6 +82,7 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext, named?:
   const { target, value } = await authorizeByModel(deps, context, { deployment: named?.deployment });
   named?.checkVersion();
   const request = parseResponsesRequest(value);
+  context.record.session ??= toSessionId(request.prompt_cache_key);
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
   const opened = await (deps.keeper ?? keepsNothing).open(target, request);
