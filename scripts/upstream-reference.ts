@@ -101,6 +101,11 @@ the Converse API has.
 Coding agents send several system and developer messages, also in the middle of a conversation. Many self-hosted models reject this with \`System message must be at the beginning\`. Parley therefore joins
 all of them into one leading message before it calls an \`openai\` or \`azure\` upstream. Set \`foldSystemMessages: false\` at an upstream to keep them in place. A request with one leading system message is not changed.
 
+## Fields that a model refuses
+
+Some models reject sampling parameters. List such fields in \`unsupportedFields\` of the upstream, for example \`["temperature", "top_p", "top_k"]\`. Parley leaves them out, also of relayed requests, and
+names them in \`Parley-Ignored\`.
+
 ## Thoughts and signatures
 
 Models that think want what they thought, or what signs it, back with the next request of the same turn. Give back the assistant's message as it came: \`reasoning_content\`, \`thinking_blocks\` and

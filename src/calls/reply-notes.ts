@@ -93,6 +93,11 @@ export class ReplyNotes {
     }
   }
 
+  /** Notes fields that the client sent in its own dialect. */
+  ignoreNative(fields: readonly string[]): void {
+    for (const field of fields) this.ignored.add(field);
+  }
+
   /** Header fields of the answer; names in lower case. */
   get headers(): Readonly<Record<string, string>> {
     return this.#attempts === 0 ? {} : { ...this.#declared, 'x-upstream-attempts': String(this.#attempts) };

@@ -123,7 +123,7 @@ describe('an agent client', () => {
   });
 
   it.each<[object, string]>([
-    [{ type: 'any' }, 'tool_choice: demands a call, and none of the tools can be called'],
+    [{ type: 'any' }, 'tool_choice: demands a call of a tool that another vendor runs'],
     [{ type: 'tool', name: 'web_search' }, 'tool_choice.name: is web_search'],
   ])('is told that there is no search if it demands one: %j', async (tool_choice, words) => {
     const count = upstream.requests.length;

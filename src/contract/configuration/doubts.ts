@@ -125,7 +125,7 @@ function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
       const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
         yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
-      if (protocol !== 'azure' && apiVersion !== undefined) {
+      if (protocol !== 'azure' && protocol !== 'anthropic' && apiVersion !== undefined) {
         const message = `has no effect with the protocol ${protocol}`;
         yield { path: [...path, 'apiVersion'], message, hint: 'for Azure OpenAI, write "protocol": "azure"' };
       }

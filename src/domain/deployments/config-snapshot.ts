@@ -140,6 +140,7 @@ function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revisi
     key: entry.key === undefined ? undefined : new Secret(entry.key),
     model: entry.model ?? model,
     headers: entry.headers,
+    ...(entry.unsupportedFields.length > 0 && { unsupportedFields: entry.unsupportedFields }),
     ...(entry.acceptsReasoning !== undefined && { acceptsReasoning: entry.acceptsReasoning }),
     ...(!entry.foldSystemMessages && { keepsSystemMessages: true }),
     weight: entry.weight,

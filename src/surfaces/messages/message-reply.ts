@@ -99,7 +99,8 @@ export class MessageWriter implements EventWriter {
 }
 
 function headersOf(context: RequestContext, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
-  const all = [...new Set([...ignored, ...[...context.ignored].map(toOwnName)])];
+  const ofTranslation = frame?.native === undefined ? ignored : [];
+  const all = [...new Set([...ofTranslation, ...[...context.ignored].map(toOwnName)])];
   return toReplyHeaders(frame?.native, { usual: context.headers, ignored: all, nowEpochMs: context.clock.epochMs() });
 }
 

@@ -15,7 +15,7 @@ export function toMessagesUsage({ prompt_tokens, completion_tokens, ...rest }: U
     input_tokens: prompt_tokens - read - written,
     cache_creation_input_tokens: written,
     cache_read_input_tokens: read,
-    ...(written > 0 && {
+    ...(writtenForHour > 0 && {
       cache_creation: { ephemeral_5m_input_tokens: written - writtenForHour, ephemeral_1h_input_tokens: writtenForHour },
     }),
     output_tokens: completion_tokens,

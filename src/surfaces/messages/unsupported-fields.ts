@@ -65,7 +65,7 @@ class Search {
     const isForced = choice?.type === 'tool' && left.some(({ name }) => name === choice.name);
     if (isForced) this.#refuse('tool_choice', 'tool_choice.name', `is ${shown(choice.name)}`);
     if (choice?.type === 'any' && left.length === tools.length)
-      this.#refuse('tool_choice', 'tool_choice', 'demands a call, and none of the tools can be called');
+      this.#refuse('tool_choice', 'tool_choice', 'demands a call of a tool that another vendor runs');
   }
 
   #blocks(blocks: unknown, place: string, at: string): void {
