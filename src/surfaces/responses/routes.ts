@@ -43,7 +43,7 @@ export interface ResponsesDeps {
 
 /** `/v1/responses` and what is below it, also at each other place (docs/responses.md). */
 export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
-  for (const { base } of responsesPlaces(deps.aliases)) {
+  for (const { base, takesVersion } of responsesPlaces(deps.aliases)) {
     const serves = [
       [`${base}/responses`, serveCreate],
       [`${base}/responses/input_tokens`, serveCount],
@@ -53,6 +53,7 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
       const facts = { operation: 'chat', route, errorDialect: modelErrorDialect } as const;
       serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context) => serve(deps, context)));
     }
+    if (takesVersion) continue;
     app.get(`${base}/responses`, ({ headers }) => {
       throw headers.upgrade === undefined ? methodNotAllowed('GET', ['POST']) : noWebSocket();
     });
