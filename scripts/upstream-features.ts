@@ -54,7 +54,12 @@ function row(name: string, usual: Cell, unusual: Partial<Record<DialectName, Cel
 
 /** What becomes of each part of a request. `test/upstreams/matrix.test.ts` holds every cell. */
 export const requestFeatures: readonly Feature[] = [
-  row('`system` and `developer` messages', carried(), { ...others(carried('put first, as instructions')), ...demo }),
+  row('`system` and `developer` messages', carried(), {
+    openai: carried('as one leading message'),
+    azure: carried('as one leading message'),
+    ...others(carried('put first, as instructions')),
+    ...demo,
+  }),
   row('`name` of a user', carried(), { responses: lost(), ...others(lost()), ...demo }),
   row('image as data', carried(), demo),
   row('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),
@@ -67,7 +72,7 @@ export const requestFeatures: readonly Feature[] = [
   row('attachment that is text', carried('as text'), { application: carried('as it is'), demo: carried() }),
   row('`custom_content.state`', lost(), { application: carried() }),
   row('tools', carried()),
-  row('tools that are no functions', carried(), { ...vendors(refused()), ...demo }),
+  row('tools that are no functions', carried(), { ...vendors(lost('unless a call of one is demanded')), ...demo }),
   row('`functions`', carried(), { ...others(carried('as tools')), demo: carried('as tools') }),
   row('`tool_choice`: `none`', carried(), { bedrock: carried('no tool is offered'), ...demo }),
   row('`tool_choice`: `required`', carried()),
@@ -171,7 +176,7 @@ export const messagesFeatures: readonly Feature[] = [
   relayed('`cache_control` of the request and of tools', lost()),
   relayed('tools', carried()),
   relayed('`defer_loading` and other fields of tools', lost()),
-  relayed('tools that the upstream runs, or knows without a schema', refused()),
+  relayed('tools that the upstream runs, or knows without a schema', lost('unless a call of one is demanded')),
   relayed('`mcp_servers`', refused()),
   relayed('`tool_choice`: `any`', carried()),
   relayed('`disable_parallel_tool_use`', carried(), { ...google(lost()), ...demo }),
@@ -183,6 +188,12 @@ export const messagesFeatures: readonly Feature[] = [
   relayed('blocks of tools that an upstream ran: `server_tool_use`, `mcp_tool_use`, their results', refused()),
   relayed('`container_upload`, blocks that are not known', refused()),
   relayed('`thinking`, `redacted_thinking` of earlier turns', lost(), { bedrock: carried(), application: carried() }),
+  relayed('`thinking` of earlier turns without a signature', lost(), {
+    openai: carried('as `reasoning_content`'),
+    azure: carried('as `reasoning_content`'),
+    mistral: carried('as a thought'),
+    application: carried('as `reasoning_content`'),
+  }),
   relayed('`thinking` with a budget', carried('as an effort'), {
     ...{ bedrock: carried(), mistral: carried('as an effort, models that know it') },
     ...{ ...google(carried()), ...demo },

@@ -96,10 +96,21 @@ An adapter (\`dial\`) is sent the request as an application is, which the table 
 characters, and tells thoughts inside the content. \`vertex\` speaks to Google's own models and to Claude, \`bedrock\` to all that
 the Converse API has.
 
+## System messages
+
+Coding agents send several system and developer messages, also in the middle of a conversation. Many self-hosted models reject this with \`System message must be at the beginning\`. Parley therefore joins
+all of them into one leading message before it calls an \`openai\` or \`azure\` upstream. Set \`foldSystemMessages: false\` at an upstream to keep them in place. A request with one leading system message is not changed.
+
+## Fields that a model refuses
+
+Some models reject sampling parameters. List such fields in \`unsupportedFields\` of the upstream, for example \`["temperature", "top_p", "top_k"]\`. Parley leaves them out, also of relayed requests, and
+names them in \`Parley-Ignored\`.
+
 ## Thoughts and signatures
 
 Models that think want what they thought, or what signs it, back with the next request of the same turn. Give back the assistant's message as it came: \`reasoning_content\`, \`thinking_blocks\` and
-\`extra_content\`, the last also in each of \`tool_calls\`. Each upstream takes what its own vendor signed and leaves the rest. Quick apps do so by themselves; with \`functions\` in place of \`tools\`
+\`extra_content\`, the last also in each of \`tool_calls\`. Each upstream takes what its own vendor signed and leaves the rest. Quick apps do so by themselves. An upstream that rejects \`reasoning_content\` is not sent it: set
+\`acceptsReasoning\` if the default for its address is wrong. \`Parley-Ignored\` names thoughts that are lost. With \`functions\` in place of \`tools\`
 there is no place for a signature, and Gemini goes on without.
 
 `;
@@ -139,7 +150,7 @@ const requests = `## What becomes of a request
 
 The column \`responses\` is \`openai\` or \`azure\` with \`"api": "responses"\`.
 
-✓ carried · lost: left out · refused: 400 · – the dialect has nothing of the kind. Cells are held by test/upstreams/matrix.test.ts, which asks an upstream of each dialect. Of what is lost the header field \`Parley-Ignored\` names the fields of the request, but no parts of messages.
+✓ carried · lost: left out · refused: 400 · – the dialect has nothing of the kind. Cells are held by test/upstreams/matrix.test.ts, which asks an upstream of each dialect. Of what is lost the header field \`Parley-Ignored\` names the fields of the request and thoughts, but no other parts of messages.
 
 `;
 

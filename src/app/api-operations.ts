@@ -22,7 +22,7 @@ import { mcpOperations } from '#surfaces/mcp/operations.ts';
 import { messagesOperations } from '#surfaces/messages/operations.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
 import { passThroughOperation } from '#surfaces/passthrough/operations.ts';
-import { responsesOperations } from '#surfaces/responses/operations.ts';
+import { responseOperation, responsesOperations } from '#surfaces/responses/operations.ts';
 import { storedOperations } from '#surfaces/responses/stored-operations.ts';
 import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
 
@@ -30,7 +30,7 @@ import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
 export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): readonly ApiOperation[] {
   const prefixes = ['compat', ...aliases.compat];
   return [
-    ...compatOperations(prefixes, passThroughOperation),
+    ...compatOperations(prefixes, passThroughOperation, responseOperation),
     ...messagesOperations(aliases.msgapi),
     ...responsesOperations(aliases.compat),
     ...storedOperations(aliases.compat),

@@ -50,7 +50,7 @@ import { mcpRoutes } from '#surfaces/mcp/routes.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
 import { servePassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
-import { responsesRoutes } from '#surfaces/responses/routes.ts';
+import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surfaces/responses/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
 import { apiOperations } from './api-operations.ts';
@@ -180,24 +180,26 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const { compat } = aliases;
   const modelPaths = ['/v1/models', ...compat.map((alias) => `/${alias}/v1/models`)];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
-  compatRoutes(app, {
-    handler,
-    calls,
-    servePassThrough: servePassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
-    aliases: compat,
-  });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
   const stored = composeResponses(parts, {
     ...{ identify, calls, inFlightCalls },
     hasEnded: (caller) => madeKeys?.hasEnded(caller) === true,
   });
   stored?.addRoutes(app, compat);
-  responsesRoutes(app, {
+  const responsesDeps: ResponsesDeps = {
     ...stored?.surface,
     handler,
     calls,
     seal: parts.stores.seal,
     newId: createLetterIds(),
+    aliases: compat,
+  };
+  responsesRoutes(app, responsesDeps);
+  compatRoutes(app, {
+    handler,
+    calls,
+    servePassThrough: servePassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
+    serveResponses: createServeResponses(responsesDeps),
     aliases: compat,
   });
   const ratings = new RatingQuota(parts.caches.open('ratings', ratingQuotaBounds), parts.clock);

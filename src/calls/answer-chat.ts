@@ -16,6 +16,7 @@ import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
 import { ReplyNotes } from './reply-notes.ts';
+import { asksForCost, withoutCostOption } from './requested-cost.ts';
 import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
 import type { runRemoteTools } from './run-remote-tools.ts';
@@ -46,7 +47,8 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
     const { call, deployment } = target;
     const { request, inner, notes } = prepared;
     const promptTokens = estimatePromptTokens(request);
-    const totals = new UsageTotals({ deployment, promptTokens, inner });
+    const includesCost = asked.includesCost === true || asksForCost(asked.request);
+    const totals = new UsageTotals({ deployment, promptTokens, inner, includesCost });
     const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
     const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
     const metered = new MeteredReply({ target, totals, notes }, normalized);
@@ -88,7 +90,7 @@ function prepare(
   { request: asked, native, affinity, remote }: ChatAsk,
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
-  const request = prepareRequest(asked, deployment);
+  const request = withoutCostOption(prepareRequest(asked, deployment));
   if (request.messages.at(-1)?.custom_content?.completed_control !== undefined) checkControl(request, deployment);
   const { quickApp } = deployment;
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });

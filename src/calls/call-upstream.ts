@@ -4,10 +4,14 @@ import type { RawFrame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { HandedOn } from '#domain/callers/handed-on.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
+import { findLostThoughts } from '#domain/upstreams/lost-thoughts.ts';
+import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
+import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import type { ReplyNotes } from './reply-notes.ts';
+import { withoutUnsupported } from './unsupported-fields.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Record<ProtocolName, ChatProtocol>>;
@@ -36,7 +40,12 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
       const headers = sentOn(target, attempt);
       const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, notes });
-      const asked = { upstream, request, maxCompletionTokens, noteIgnored, ...sent, ...(native && { native }) };
+      const supported = toSupported({ request, native }, upstream, notes);
+      if (!isRelayed(native, upstream)) {
+        const lost = findLostThoughts(request.messages, upstream, native !== undefined);
+        if (lost.length > 0) noteIgnored(lost);
+      }
+      const asked = { upstream, maxCompletionTokens, noteIgnored, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(asked, reply);
     };
     const secrets = programs?.secrets ?? [];
@@ -44,6 +53,26 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const { record, caller } = call;
     return failover(deps, { deployment, record, caller, affinity, secrets, notes, ask, ...(isExcused && { isExcused }) }, sink);
   };
+}
+
+/** The request as the upstream supports it. What is left out is noted. */
+function toSupported(
+  sent: Pick<PreparedCall, 'request' | 'native'>,
+  upstream: Upstream,
+  notes: ReplyNotes,
+): Pick<Ask, 'request' | 'native'> {
+  const { request, native } = sent;
+  const { unsupportedFields } = upstream;
+  if (unsupportedFields === undefined) return { request, ...(native && { native }) };
+  const supported = withoutUnsupported({ request, native }, unsupportedFields);
+  notes.ignore(supported.ofRequest);
+  notes.ignoreNative(supported.ofNative);
+  return { request: supported.request, ...(supported.native && { native: supported.native }) };
+}
+
+/** Whether the upstream is sent the request in the dialect of its client. */
+function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean {
+  return native?.dialect === 'messages' ? speaksMessages(upstream) : native !== undefined && speaksResponses(upstream);
 }
 
 interface Sending {

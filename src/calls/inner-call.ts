@@ -29,21 +29,28 @@ export interface InnerAsk {
 export function callInside(deps: InnerCallDeps, outer: PreparedCall, ask: InnerAsk): Promise<InnerReply> {
   const { id, origin, record } = outer.target.call;
   const { caller, deployment, request, signal } = ask;
-  return openInside(deps, { call: { id, deployment, caller, origin }, trace: record.trace, request, signal });
+  const { trace, session } = record;
+  return openInside(deps, { call: { id, deployment, caller, origin }, trace, session, request, signal });
 }
 
 /** A call from inside, and what it is a part of. */
 export interface InsideCall extends Pick<InnerAsk, 'request' | 'signal'> {
   readonly call: Omit<Call, 'record'>;
   readonly trace: Pick<CallStart, 'traceparent' | 'tracestate'>;
+  /** Id of the session or conversation that the client named for the call that it is a part of. */
+  readonly session?: string | undefined;
 }
 
 /** Calls a deployment from inside, measured as a call of its own. Rejects with a ParleyError. */
-export async function openInside(deps: InnerCallDeps, { call: asked, trace, request, signal }: InsideCall): Promise<InnerReply> {
+export async function openInside(
+  deps: InnerCallDeps,
+  { call: asked, trace, session, request, signal }: InsideCall,
+): Promise<InnerReply> {
   const { clock, telemetry } = deps;
   const { id, caller, deployment } = asked;
   const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...trace, atMs: clock.nowMs() });
   record.caller = caller;
+  record.session = session;
   record.deployment(deployment);
   const call: Call = { ...asked, record };
   const inner = new InnerCall(record, clock);

@@ -163,6 +163,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     const { call, deployment } = this.#target;
     const cost = deployment.pricing === undefined ? 0 : costOf(deployment, this.#totals.totals().usage);
     call.record.cost = cost;
+    call.record.details = this.#totals.details();
     const settle = this.#reservation?.settle;
     if (settle === undefined) return;
     const counts = addUp(used);

@@ -85,10 +85,17 @@ export class ReplyNotes {
     this.#declared = Object.fromEntries(declared);
   }
 
+  /** Notes fields such as `seed`, or fields inside them, such as `messages.reasoning_content`. */
   ignore(fields: readonly string[]): void {
     for (const field of fields) {
-      if (this.ignored.size < mostIgnored && Object.hasOwn(this.#asked, field)) this.ignored.add(field);
+      const [root = field] = field.split('.', 1);
+      if (this.ignored.size < mostIgnored && Object.hasOwn(this.#asked, root)) this.ignored.add(field);
     }
+  }
+
+  /** Notes fields that the client sent in its own dialect. */
+  ignoreNative(fields: readonly string[]): void {
+    for (const field of fields) this.ignored.add(field);
   }
 
   /** Header fields of the answer; names in lower case. */

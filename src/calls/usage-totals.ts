@@ -1,17 +1,23 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { findUsage } from '#domain/usage/reported-usage.ts';
-import { addUp, estimateTokens, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
+import { addUp, costOf, countCached, estimateTokens, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
+import type { UsageDetails } from '#domain/usage/usage-details.ts';
+
+const maxTierChars = 32;
 
 /** What is known of a reply's tokens before it comes. */
 export interface TotalsFacts {
   /** A model's tokens count for itself; an application reports those of the models behind it. */
-  readonly deployment: Pick<Deployment, 'id' | 'kind' | 'ownership' | 'quickApp'>;
+  readonly deployment: Pick<Deployment, 'id' | 'kind' | 'ownership' | 'quickApp'> & Partial<Pick<Deployment, 'pricing'>>;
   /** Estimated tokens of the request, for upstreams that report none. */
   readonly promptTokens: number;
   /** What the inner calls of an application reported to Parley. */
   readonly inner: { readonly items: readonly ModelUsage[] } | undefined;
+  /** Whether the usage says what the reply costs, if the deployment has prices. */
+  readonly includesCost?: boolean;
 }
 
 interface Totals {
@@ -24,6 +30,7 @@ export class UsageTotals {
   readonly #facts: TotalsFacts;
   #usage: Usage | undefined;
   #statistics: Statistics | undefined;
+  #serviceTier: string | undefined;
   #chars = 0;
   #isPartial = false;
   #known: Totals | undefined;
@@ -33,8 +40,14 @@ export class UsageTotals {
   }
 
   /** Reads the usage and statistics of a chunk or a completion of an upstream, if it has any. */
-  note(reply: { readonly usage?: unknown; readonly choices?: unknown; readonly statistics?: unknown }): void {
-    const { statistics } = reply;
+  note(reply: {
+    readonly usage?: unknown;
+    readonly choices?: unknown;
+    readonly statistics?: unknown;
+    readonly service_tier?: unknown;
+  }): void {
+    const { statistics, service_tier: tier } = reply;
+    if (typeof tier === 'string') this.#serviceTier = tier;
     const usage = findUsage(reply);
     if (usage !== undefined) this.#usage = usage;
     else if (!isJsonObject(statistics)) return;
@@ -63,9 +76,23 @@ export class UsageTotals {
   totals(): Totals {
     if (this.#known !== undefined) return this.#known;
     const perModel = this.#perModel();
-    const usage = this.#reported() ?? { ...addUp(perModel) };
+    const usage = this.#withCost(this.#reported() ?? { ...addUp(perModel) });
     this.#known = { usage, statistics: { ...this.#statistics, usage_per_model: perModel } };
     return this.#known;
+  }
+
+  /** What the records of the call say of the upstream's cache and tier. */
+  details(): UsageDetails {
+    const usage = this.#reported();
+    if (usage === undefined) return {};
+    const { read, written, writtenForHour } = countCached(usage);
+    const tier = typeof usage.service_tier === 'string' ? usage.service_tier : this.#serviceTier;
+    return {
+      ...(read > 0 && { cacheReadTokens: read }),
+      ...(written > 0 && { cacheWriteTokens: written }),
+      ...(writtenForHour > 0 && { cacheWrite1hTokens: writtenForHour }),
+      ...(tier !== undefined && { serviceTier: tier.slice(0, maxTierChars) }),
+    };
   }
 
   /**
@@ -77,6 +104,13 @@ export class UsageTotals {
     if (deployment.kind === 'model') return this.totals().statistics.usage_per_model;
     if (deployment.ownership !== null || deployment.quickApp !== undefined) return toModelUsages(inner?.items);
     return this.totals().statistics.usage_per_model.filter(({ declared }) => declared !== true);
+  }
+
+  #withCost(usage: Usage): Usage {
+    const { includesCost, deployment } = this.#facts;
+    const { pricing } = deployment;
+    if (includesCost !== true || pricing === undefined) return usage;
+    return { ...usage, cost: costOf({ pricing }, usage) / unitsPerUsd };
   }
 
   /** What the upstream reported; if it covers the beginning only, raised to the estimate. */

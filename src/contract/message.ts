@@ -70,7 +70,8 @@ export const messageFields = {
   custom_content: Type.Optional(CustomContent),
   name: Type.Optional(
     Type.String({
-      description: 'In a function message: the function whose result `content` is. Letters, digits, underscore; at most 64.',
+      description:
+        'In a function message: the function whose result `content` is. Letters, digits, underscore; at most 64. In other messages: who speaks, at most 64 characters without white space and `<`, `|`, `\\`, `/`, `>`.',
     }),
   ),
   function_call: Type.Optional(FunctionCall),

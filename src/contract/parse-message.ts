@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json.ts';
 import { type Attachment, attachmentFields, type CustomContent, isInstruction, Message, messageFields } from './message.ts';
+import { messageName } from './message-names.ts';
 import { refuseOtherCase, requestFault, requireShape } from './request-fault.ts';
 import { requireUrlLength } from './url-length.ts';
 import { cleaned, mapField, mapItems } from './without-nulls.ts';
@@ -15,7 +16,6 @@ const nullable = {
   completed_control: new Set(['value']),
   attachment: new Set(Object.keys(attachmentFields)),
 };
-const messageName = /^[a-zA-Z0-9_]{1,64}$/;
 const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** A message of a request, without optional fields that are null. Throws invalid_request; `at` is its path, such as messages[2] (docs/wire.md, Chat request). */

@@ -2,6 +2,7 @@ import type { ParleyError } from '#contract/errors.ts';
 import type { Caller } from './callers/caller.ts';
 import type { TraceContext } from './trace.ts';
 import type { UpstreamFaultKind } from './upstreams/upstream.ts';
+import type { UsageDetails } from './usage/usage-details.ts';
 
 /** What kind of call it is; `passthrough` are those of all APIs whose requests go to upstreams as they came. */
 export type Operation = 'chat' | 'embeddings' | 'passthrough';
@@ -72,6 +73,10 @@ export interface CallRecord {
   attempt(upstreamId: string, atMs: number): AttemptRecord;
   /** What the call was charged, in billionths of a USD; set before its end. */
   cost: number;
+  /** Id of the session or conversation that the client named; set before its end. */
+  session: string | undefined;
+  /** What its upstream reported in addition to tokens; set before its end. */
+  details: UsageDetails;
   /** Once; later ones are ignored. */
   end(end: CallEnd): void;
 }
@@ -93,6 +98,8 @@ const silentRecord: CallRecord = {
   chunk() {},
   attempt: () => silentAttempt,
   cost: 0,
+  session: undefined,
+  details: {},
   end() {},
 };
 

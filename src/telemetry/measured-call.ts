@@ -2,6 +2,7 @@ import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toT
 import type { Caller } from '#domain/callers/caller.ts';
 import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart, Telemetry } from '#domain/telemetry.ts';
 import type { TraceContext } from '#domain/trace.ts';
+import type { UsageDetails } from '#domain/usage/usage-details.ts';
 import type { CallSeries, UpstreamSeries } from './series.ts';
 import type { SeriesStore } from './series-store.ts';
 
@@ -50,6 +51,8 @@ export class MeasuredCall implements CallRecord {
   attemptCount = 0;
   /** Billionths of a USD. */
   cost = 0;
+  session: string | undefined;
+  details: UsageDetails = {};
   #lastByteMs = 0;
   #hasEnded = false;
 

@@ -7,6 +7,8 @@ interface Calls {
 }
 
 let house: AdminHouse;
+/** What an upstream says of its cache and its tier. */
+const reported = { cacheReadTokens: 4, cacheWriteTokens: 3, cacheWrite1hTokens: 2, serviceTier: 'flex', session: 'session-1' };
 
 beforeAll(async () => {
   house = await startAdminHouse();
@@ -14,7 +16,7 @@ beforeAll(async () => {
     usage('2026-03-01', { id: '1', requestId: 'first' }),
     usage('2026-03-02', { id: '2', subject: 'key:user', project: 'shop', outcome: 'failed', status: 502, cost: 0 }),
     usage('2026-03-03', { id: '3', deployment: 'app', subject: 'key:user', cost: 0 }),
-    usage('2026-03-03', { id: '4', path: ['app', 'model'], subject: 'key:user', cost: 4_500_000_000 }),
+    usage('2026-03-03', { id: '4', path: ['app', 'model'], subject: 'key:user', cost: 4_500_000_000, ...reported }),
     usage('2026-03-03', { id: '5', project: '', outcome: 'refused', status: 429 }),
     usage('2026-02-28', { id: '6' }),
     usage('2026-04-01', { id: '7' }),
@@ -44,7 +46,7 @@ describe('single calls', () => {
       ...{ deployment: 'model', path: ['model'], operation: 'chat', outcome: 'ok', status: 200 },
       ...{ promptTokens: 10, completionTokens: 5, cost: 1, durationMs: 1 },
     });
-    expect(data[1]).toMatchObject({ path: ['app', 'model'], cost: 4.5 });
+    expect(data[1]).toMatchObject({ path: ['app', 'model'], cost: 4.5, ...reported });
   });
 
   it('are those of a deployment, a user, a project or an outcome', async () => {

@@ -186,7 +186,7 @@ function fill(file: string, count: number): void {
     with recursive n(i) as (select 0 union all select i + 1 from n where i < ${count - 1})
     insert into usage_records select
       'call-' || i, 'request-' || i, ${Date.parse('2026-03-01')} + i * ${Math.floor((30 * 86_400_000) / count)}, 'user-' || (i % 300), 'project',
-      'model-' || (i % 10), '["model"]', 'chat', 'ok', 200, 100, 50, 1000, 12.5, null
+      'model-' || (i % 10), '["model"]', 'chat', 'ok', 200, 100, 50, 1000, 12.5, null, null, null, null, null, null
     from n`);
   database.close();
 }

@@ -118,7 +118,9 @@ describe('an empty list of addons', () => {
 describe('the request that goes to the upstream', () => {
   it('is the one that came, with the upstream’s own name of the model and nothing else added', async () => {
     const { stop: _null, ...sent } = everything;
-    expect(await sentFor({ ...everything, model: 'whatever the caller says' })).toEqual({ ...sent, model: 'upstream-name' });
+    const messages = [{ role: 'system', content: 'Be brief.\n\nBe kind.' }, ...sent.messages.slice(2)];
+    const expected = { ...sent, messages, model: 'upstream-name' };
+    expect(await sentFor({ ...everything, model: 'whatever the caller says' })).toEqual(expected);
   });
 
   it('has no model but its own, also where the caller names none', async () => {

@@ -81,7 +81,7 @@ describe('an agent client', () => {
     expect(body).toMatchObject({
       ...{ model: 'gpt-upstream', stream: true, max_completion_tokens: 32_000, reasoning_effort: 'high' },
       user: expect.stringMatching(/^[0-9a-f]{64}$/),
-      messages: [{ role: 'system' }, { role: 'user' }, { role: 'system' }],
+      messages: [{ role: 'system' }, { role: 'user' }],
     });
     expect(JSON.stringify(body)).not.toMatch(/cache_control|defer_loading|"type":"thinking"/);
   });
@@ -90,7 +90,7 @@ describe('an agent client', () => {
     upstream.script(calling);
     expect((await send(requestOf('later', 'gpt'))).status).toBe(200);
     const { messages } = (upstream.requests.at(-1)?.body ?? {}) as { messages: { role: string; content: unknown }[] };
-    expect(messages.slice(3)).toEqual([
+    expect(messages.slice(2)).toEqual([
       {
         role: 'assistant',
         content: expect.any(String),
@@ -112,15 +112,28 @@ describe('an agent client', () => {
     ]);
   });
 
-  it.each(['gpt', 'bedrock', 'demo'])('is told that %s has no search of its own', async (model) => {
-    const count = upstream.requests.length;
+  it.each(['gpt', 'bedrock', 'demo'])('is answered without a search, which is named: %s', async (model) => {
+    upstream.script(model === 'bedrock' ? recorded('bedrock', 'text') : calling);
     const answer = await send(requestOf('search', model));
+    expect([answer.status, answer.headers['parley-ignored']]).toEqual([
+      200,
+      expect.stringContaining('tools.web_search_20250305'),
+    ]);
+    if (model !== 'demo') expect(upstream.requests.at(-1)?.text).not.toContain('web_search_20250305');
+  });
+
+  it.each<[object, string]>([
+    [{ type: 'any' }, 'tool_choice: demands a call of a tool that another vendor runs'],
+    [{ type: 'tool', name: 'web_search' }, 'tool_choice.name: is web_search'],
+  ])('is told that there is no search if it demands one: %j', async (tool_choice, words) => {
+    const count = upstream.requests.length;
+    const answer = await send({ ...requestOf('search', 'gpt'), tool_choice });
     expect([answer.status, answer.json]).toMatchObject([
       400,
       {
         error: {
           type: 'invalid_request_error',
-          message: expect.stringMatching(/^tools\.0\.type: is web_search_20250305, .*leave it out/),
+          message: expect.stringContaining(words),
         },
       },
     ]);

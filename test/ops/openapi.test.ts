@@ -9,6 +9,7 @@ import { listingOperations } from '#surfaces/listings/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
 import { passThroughOperation } from '#surfaces/passthrough/operations.ts';
+import { responseOperation } from '#surfaces/responses/operations.ts';
 
 const thing = {
   name: 'Thing',
@@ -38,7 +39,7 @@ function refersTo(name: string): object {
 
 const operations: ApiOperation[] = [
   ...opsOperations,
-  ...compatOperations(['compat', 'openai'], passThroughOperation),
+  ...compatOperations(['compat', 'openai'], passThroughOperation, responseOperation),
   ...listingOperations(['compat', 'openai']),
   {
     method: 'post',

@@ -22,7 +22,7 @@ import type { Told } from './support.ts';
 upstreamsAreOdd();
 
 /** What nothing that is asked here brings, since Parley never says it. */
-const neverTold = ['TextContent', 'InputVideoContent', 'CompactionBody.created_by', 'ErrorPayload.headers'];
+const neverTold = ['TextContent', 'InputVideoContent', 'CompactionBody.created_by', 'ErrorPayload.headers', 'ParleyShown.cost'];
 
 const mayBeAbsent = ['user', 'logprobs'];
 

@@ -7,24 +7,29 @@ export class RecordedTelemetry implements Telemetry {
   readonly starts: CallStart[] = [];
   readonly ends: CallEnd[] = [];
   readonly tries: AttemptOutcome[] = [];
+  readonly records: CallRecord[] = [];
   readonly #waiting: { readonly isThere: () => boolean; readonly resolve: () => void }[] = [];
 
   begin(start: CallStart): CallRecord {
     this.starts.push(start);
     this.#tell();
-    return {
+    const record: CallRecord = {
       trace,
       caller: undefined,
       deployment() {},
       firstByte() {},
       chunk() {},
       cost: 0,
+      session: undefined,
+      details: {},
       attempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {
         this.ends.push(end);
         this.#tell();
       },
     };
+    this.records.push(record);
+    return record;
   }
 
   /** Resolves when every call that began has ended. */

@@ -39,6 +39,7 @@ describe('a call that is traced', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
     call.deployment('gpt');
+    call.session = 'session-1';
     const first = call.attempt('a', 510);
     first.end('timeout', 600);
     const second = call.attempt('b', 610);
@@ -53,6 +54,7 @@ describe('a call that is traced', () => {
     expect(server.attributes).toMatchObject({
       'gen_ai.operation.name': 'chat',
       'gen_ai.request.model': 'gpt',
+      'gen_ai.conversation.id': 'session-1',
       'gen_ai.usage.input_tokens': 3,
       'http.route': '/v1/chat/completions',
       'http.response.status_code': 200,

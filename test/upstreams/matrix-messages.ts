@@ -96,6 +96,7 @@ export const messagesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>
     '`thinking`, `redacted_thinking` of earlier turns',
     [replied(), replied({ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' })],
   ],
+  ['`thinking` of earlier turns without a signature', [replied(), replied({ type: 'thinking', thinking: 'Hm.', signature: '' })]],
   ['`thinking` with a budget', field({ thinking: { type: 'enabled', budget_tokens: 2000 } })],
   ['`thinking`: `disabled`', field({ thinking: { type: 'disabled' } })],
   [

@@ -23,7 +23,6 @@ const embeddings = 'embeddings';
 /** Parts of messages: no header field tells of them, the table does. */
 const untoldParts: ReadonlySet<string> = new Set([
   ...['`name` of a user', '`detail` of an image', '`custom_content.state`', 'image in the result of a tool'],
-  ...['thoughts given back: `thinking_blocks`', 'thoughts given back: `reasoning_content`'],
   ...['signatures given back: `extra_content`', '`cache_control` of a part'],
 ]);
 let prober: Prober;
@@ -71,7 +70,6 @@ describe('what becomes of a request', () => {
 describe('what becomes of a request in the Messages dialect', () => {
   /** What a package of a vendor, or the demo, leaves out by itself: of that only the table tells. */
   const unsupportedBy: ReadonlySet<DialectName> = new Set(['bedrock', 'vertex', 'gemini', 'mistral', 'demo']);
-  const ofEarlierTurns = '`thinking`, `redacted_thinking` of earlier turns';
 
   it('is told of all that is asked here, and of nothing else', () => {
     expect(messagesFeatures.map(({ name }) => name)).toEqual([...messagesProbes.keys()]);
@@ -89,7 +87,7 @@ describe('what becomes of a request in the Messages dialect', () => {
       messagesFeatures,
     );
     expect(fates).toEqual(claimed);
-    expect(untold).toEqual(name === ofEarlierTurns ? ['openai', 'azure', 'responses'] : []);
+    expect(untold).toEqual([]);
   });
 });
 

@@ -46,7 +46,9 @@ export const UpstreamEntry = strict(
       ),
     ),
     apiVersion: Type.Optional(
-      apiVersion('Version named to an `azure` upstream, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Absent: none is named.'),
+      apiVersion(
+        'Version named to an `azure` upstream, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Absent: none is named. For `anthropic` the value of `anthropic-version`, which then wins over the version that the client sends. Absent: that of the client, else `2023-06-01`.',
+      ),
     ),
     api: Type.Union([Type.Enum([...apis, 'both']), Type.Array(Type.Enum(apis), { minItems: 1, uniqueItems: true })], {
       default: 'chat',
@@ -74,6 +76,22 @@ export const UpstreamEntry = strict(
       by: 'field',
       default: {},
       description: 'Further header fields sent with every request.',
+    }),
+    acceptsReasoning: Type.Optional(
+      Type.Boolean({
+        description:
+          'For `openai` and `azure`: whether the thoughts of earlier replies are sent back in `reasoning_content`. DeepSeek and Moonshot require them, other vendors reject them. Absent: they are sent, except to the addresses of OpenAI, Azure OpenAI, Groq, Cerebras and Mistral.',
+      }),
+    ),
+    unsupportedFields: Type.Array(Type.String({ pattern: '^(?!(?:model|messages|input|stream)$)\\w+$' }), {
+      default: [],
+      description:
+        'Fields of a request that the model refuses, such as `temperature` and `top_p`. They are left out, and named in `Parley-Ignored`. `model`, `messages`, `input` and `stream` cannot be left out.',
+    }),
+    foldSystemMessages: Type.Boolean({
+      default: true,
+      description:
+        'For `openai` and `azure`: whether all system and developer messages of a request are joined into one message at its beginning. Many self-hosted models require this. `false`: they stay in place.',
     }),
     weight: Type.Number({
       minimum: 0,
@@ -195,6 +213,9 @@ const ModelPricing = strict(
     completion: Type.Optional(price('USD a token of the reply. Absent or 0: free.')),
     cacheRead: Type.Optional(price('USD a token read from the upstream’s cache. Absent: as `prompt`. 0: free.')),
     cacheWrite: Type.Optional(price('USD a token written to the upstream’s cache. Absent: as `prompt`. 0: free.')),
+    cacheWrite1h: Type.Optional(
+      price('USD a token written to the upstream’s cache for an hour instead of 5 minutes. Absent: as `cacheWrite`. 0: free.'),
+    ),
   },
   { description: 'Prices in USD, for cost limits. Absent: calls cost nothing.' },
 );

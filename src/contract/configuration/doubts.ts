@@ -88,7 +88,7 @@ const maxDecimals = 12;
 
 function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
   for (const [id, { pricing = {} }] of Object.entries(models)) {
-    for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const) {
+    for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const) {
       const price = pricing[name] ?? 0;
       if (price < minSuspiciousPrice) continue;
       // Pattern bound: a number in the configuration.
@@ -161,7 +161,7 @@ function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
       const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
         yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
-      if (protocol !== 'azure' && apiVersion !== undefined) {
+      if (protocol !== 'azure' && protocol !== 'anthropic' && apiVersion !== undefined) {
         const message = `has no effect with the protocol ${protocol}`;
         yield { path: [...path, 'apiVersion'], message, hint: 'for Azure OpenAI, write "protocol": "azure"' };
       }

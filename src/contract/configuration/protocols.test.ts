@@ -32,3 +32,12 @@ it('asks nothing of what is no protocol', () => {
     expect(traitsOf(wrong)).toMatchObject({ needsEndpoint: false, needsKey: false, otherKey: undefined });
   }
 });
+
+it('sends plain thoughts back except to vendors that reject them', () => {
+  const takes = (name: 'openai' | 'azure', host: string) =>
+    protocols[name].takesReasoning({ model: 'm', endpoint: new URL(`https://${host}/v1`) });
+  expect([takes('openai', 'api.deepseek.com'), takes('azure', 'x.services.ai.azure.com')]).toEqual([true, true]);
+  expect([takes('openai', 'api.openai.com'), takes('openai', 'eu.api.openai.com')]).toEqual([false, false]);
+  expect([takes('openai', 'api.groq.com'), takes('azure', 'x.openai.azure.com')]).toEqual([false, false]);
+  expect(takes('openai', 'notopenai.com')).toBe(true);
+});

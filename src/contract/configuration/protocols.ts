@@ -31,6 +31,10 @@ export interface ProtocolTraits {
   readonly keepsControls: boolean;
   /** Whose signed thoughts their models take back; absent: those of the protocol alone. */
   readonly thoughtsOf?: 'claude' | 'gemini';
+  /** Whether they speak OpenAI's chat dialect. */
+  readonly speaksChat: boolean;
+  /** Whether they accept `reasoning_content` in the assistant's messages, if the configuration does not say. */
+  readonly takesReasoning: (served: Served) => boolean;
   /** Whether an upstream may say which of several APIs it serves. */
   readonly hasSeveralApis: boolean;
   /** Whether they are programs that may call other deployments, with a key that is made for the request: a refusal that they report can be Parley's own. */
@@ -55,6 +59,8 @@ const plain: ProtocolTraits = {
   hasJsonMode: true,
   takesFormatWithTools: () => true,
   keepsControls: false,
+  speaksChat: false,
+  takesReasoning: () => false,
   hasSeveralApis: false,
   callsDeployments: false,
   isCalledByModel: false,
@@ -62,8 +68,15 @@ const plain: ProtocolTraits = {
 };
 
 const ofModels = {
-  openai: { ...plain, needsEndpoint: true, hasSeveralApis: true },
-  azure: { ...plain, needsEndpoint: true, needsApiVersion: true, hasSeveralApis: true },
+  openai: { ...plain, needsEndpoint: true, speaksChat: true, takesReasoning: isLenient, hasSeveralApis: true },
+  azure: {
+    ...plain,
+    needsEndpoint: true,
+    needsApiVersion: true,
+    speaksChat: true,
+    takesReasoning: isLenient,
+    hasSeveralApis: true,
+  },
   anthropic: { ...plain, needsEndpoint: true, speaksMessages: () => true, takesThinking: true },
   bedrock: {
     ...plain,
@@ -83,8 +96,8 @@ const ofModels = {
     takesFormatWithTools: isClaude,
   },
   gemini: { ...plain, needsKey: true, takesThinking: true, thoughtsOf: 'gemini', takesFormatWithTools: () => false },
-  mistral: { ...plain, needsKey: true, takesFormatWithTools: () => false },
-  dial: { ...plain, supportsTools: false, callsDeployments: true, isCalledByModel: true },
+  mistral: { ...plain, needsKey: true, takesReasoning: () => true, takesFormatWithTools: () => false },
+  dial: { ...plain, supportsTools: false, takesReasoning: () => true, callsDeployments: true, isCalledByModel: true },
   demo: { ...plain, keepsControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;
 
@@ -98,7 +111,14 @@ export type ProtocolName = ModelProtocol | ApplicationProtocol;
 /** What is known of each protocol outside of its own module. */
 export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
   ...ofModels,
-  application: { ...plain, supportsTools: false, needsEndpoint: true, callsDeployments: true, speaksForItself: true },
+  application: {
+    ...plain,
+    supportsTools: false,
+    needsEndpoint: true,
+    takesReasoning: () => true,
+    callsDeployments: true,
+    speaksForItself: true,
+  },
 };
 
 /** The protocols that an upstream of a model can name. */
@@ -123,6 +143,13 @@ export function protocolFor(upstream: NamesProtocol, model: NamesProtocol): Mode
 export function traitsOf(protocol: unknown): ProtocolTraits {
   const name = modelProtocols.find((known) => known === protocol);
   return name === undefined ? plain : protocols[name];
+}
+
+/** Hosts of vendors that never produce `reasoning_content` and reject a request that has it. */
+const strictHosts = /(?:^|\.)(?:openai\.com|openai\.azure\.com|groq\.com|cerebras\.ai|mistral\.ai)$/;
+
+function isLenient({ endpoint }: Served): boolean {
+  return endpoint === undefined || !strictHosts.test(endpoint.hostname);
 }
 
 function isClaude({ model, endpoint }: Served): boolean {

@@ -136,6 +136,9 @@ export interface MessagesUsage extends Further {
   output_tokens: number;
   cache_creation_input_tokens?: number | null;
   cache_read_input_tokens?: number | null;
+  /** The written tokens by the time that the cache keeps them. */
+  cache_creation?: { ephemeral_5m_input_tokens?: number; ephemeral_1h_input_tokens?: number } | null;
+  service_tier?: string | null;
   output_tokens_details?: { thinking_tokens?: number; [key: string]: unknown } | null;
 }
 

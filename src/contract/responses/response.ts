@@ -55,6 +55,7 @@ export const ResponseObject = Type.Object({
   parley: Type.Optional(
     Type.Object({
       statistics: Type.Optional(Type.Unsafe<Statistics>(anyObject('Tokens of each deployment that took part.'))),
+      cost: Type.Optional(Type.Number({ description: 'USD, if the request asks by `X-Parley-Include-Cost: true`.' })),
     }),
   ),
 });

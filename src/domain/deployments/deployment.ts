@@ -73,6 +73,8 @@ interface Pricing {
   readonly completion?: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** For tokens that the cache keeps for an hour. */
+  readonly cacheWrite1h?: number;
 }
 
 /** What a deployment is asked for. */

@@ -28,6 +28,12 @@ export interface Upstream {
   /** The upstream's own name of the model. */
   readonly model: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Fields of a request that it refuses: they are left out. Absent: none. */
+  readonly unsupportedFields?: readonly string[];
+  /** Whether it accepts `reasoning_content` in messages. Absent: its protocol and its address decide. */
+  readonly acceptsReasoning?: boolean;
+  /** Whether system messages stay in place. Absent: upstreams of the chat dialect receive one leading system message. */
+  readonly keepsSystemMessages?: boolean;
   readonly weight: number;
   readonly tier: number;
   readonly timeouts: { readonly connectMs: number; readonly firstByteMs: number; readonly idleMs: number };

@@ -26,6 +26,14 @@ describe('the cost of a reply', () => {
     expect(costOf(priced({ prompt: 0.001 }), cached)).toBe(1e9);
   });
 
+  it('counts tokens that are cached for an hour at their own price where there is one', () => {
+    const details = { cached_tokens: 0, cache_write_tokens: 300, cache_write_1h_tokens: 200 };
+    const cached = { ...usage, prompt_tokens_details: details };
+    const prices = { prompt: 0.001, completion: 0, cacheWrite: 0.002 };
+    expect(costOf(priced({ ...prices, cacheWrite1h: 0.004 }), cached)).toBe(1_700_000_000);
+    expect(costOf(priced(prices), cached)).toBe(1_300_000_000);
+  });
+
   it.each([{ cached_tokens: -5 }, { cached_tokens: '900' }, { cached_tokens: Number.NaN }, [], 'x', null])(
     'takes no nonsense about caches from upstreams: %j',
     (prompt_tokens_details) => {

@@ -1,7 +1,8 @@
 import type { CallOutcome, Operation } from '../telemetry.ts';
+import type { UsageDetails } from './usage-details.ts';
 
 /** What one call used; nothing of its content. */
-export interface UsageRecord {
+export interface UsageRecord extends UsageDetails {
   /** Unique; a record that is appended twice counts once. */
   readonly id: string;
   /** Request id of the call. */
@@ -23,6 +24,8 @@ export interface UsageRecord {
   readonly durationMs: number;
   /** Id of the key that its user made and it began with; absent: it came with a token, or a key of the configuration. */
   readonly keyId?: string;
+  /** Id of the session or conversation that the client named. */
+  readonly session?: string;
 }
 
 /** What somebody did that others may have to answer for later. */

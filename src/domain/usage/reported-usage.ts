@@ -41,6 +41,13 @@ const cacheWrites: Detail = {
   ],
 };
 
+/** Those of the written tokens that the cache keeps for an hour instead of 5 minutes. */
+const cacheWritesForHour: Detail = {
+  container: 'prompt_tokens_details',
+  field: 'cache_write_1h_tokens',
+  aliases: [['cache_creation', 'ephemeral_1h_input_tokens']], // LiteLLM, as Anthropic reports them
+};
+
 const reasoning: Detail = {
   container: 'completion_tokens_details',
   field: 'reasoning_tokens',
@@ -50,7 +57,7 @@ const reasoning: Detail = {
   ],
 };
 
-const details = [cacheReads, cacheWrites, reasoning];
+const details = [cacheReads, cacheWrites, cacheWritesForHour, reasoning];
 
 /**
  * Returns the usage that a chunk or a completion of the chat dialect reports, if any. Moonshot puts it inside the last

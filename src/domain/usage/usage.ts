@@ -85,18 +85,34 @@ export class UsageCollector {
 /** Token counts as an upstream reports them, with what it says of its cache. */
 type PricedCounts = Readonly<TokenCounts> & { readonly prompt_tokens_details?: unknown };
 
+/** Tokens of a prompt that an upstream read from its cache, or wrote to it. */
+interface CachedCounts {
+  readonly read: number;
+  /** All that were written, those for an hour included. */
+  readonly written: number;
+  readonly writtenForHour: number;
+}
+
+/** Returns what an upstream reports of its cache, never more than the prompt has. */
+export function countCached({ prompt_tokens, prompt_tokens_details: reported }: PricedCounts): CachedCounts {
+  const details = isJsonObject(reported) ? reported : {};
+  const read = atMost(prompt_tokens, details.cached_tokens);
+  const written = atMost(prompt_tokens - read, details.cache_write_tokens);
+  return { read, written, writtenForHour: atMost(written, details.cache_write_1h_tokens) };
+}
+
 /**
- * What a reply and its tokens cost, in billionths of a USD. Cached tokens cost `cacheRead` and `cacheWrite` if the
- * upstream reports them, else `prompt`. Without pricing, as for applications, nothing: their calls are charged where they are answered.
+ * What a reply and its tokens cost, in billionths of a USD. Cached tokens cost `cacheRead`, `cacheWrite` and `cacheWrite1h` if
+ * the upstream reports them, else `prompt`. Without pricing, as for applications, nothing: their calls are charged where they are answered.
  */
-export function costOf({ pricing }: Deployment, usage: PricedCounts): number {
+export function costOf({ pricing }: Pick<Deployment, 'pricing'>, usage: PricedCounts): number {
   if (pricing === undefined) return 0;
   const { request = 0, prompt = 0, completion = 0, cacheRead = prompt, cacheWrite = prompt } = pricing;
-  const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
-  const read = atMost(usage.prompt_tokens, details.cached_tokens);
-  const written = atMost(usage.prompt_tokens - read, details.cache_write_tokens);
+  const { cacheWrite1h = cacheWrite } = pricing;
+  const { read, written, writtenForHour } = countCached(usage);
   const fresh = usage.prompt_tokens - read - written;
-  const usd = request + fresh * prompt + read * cacheRead + written * cacheWrite + usage.completion_tokens * completion;
+  const caching = read * cacheRead + (written - writtenForHour) * cacheWrite + writtenForHour * cacheWrite1h;
+  const usd = request + fresh * prompt + caching + usage.completion_tokens * completion;
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(usd * unitsPerUsd)));
 }
 

@@ -33,6 +33,11 @@ function toRecord(row: UsageRow): UsageRecord {
     ...{ deployment: row.deployment, path: fromRecordList(row.path), operation: row.operation as Operation },
     ...{ outcome: row.outcome as CallOutcome, status: row.status, durationMs: row.duration_ms },
     ...{ promptTokens: row.prompt_tokens, completionTokens: row.completion_tokens, cost: row.cost },
+    ...(row.cache_read_tokens !== null && { cacheReadTokens: row.cache_read_tokens }),
+    ...(row.cache_write_tokens !== null && { cacheWriteTokens: row.cache_write_tokens }),
+    ...(row.cache_write_1h_tokens !== null && { cacheWrite1hTokens: row.cache_write_1h_tokens }),
+    ...(row.service_tier !== null && { serviceTier: row.service_tier }),
+    ...(row.session !== null && { session: row.session }),
     ...(row.key_id !== null && { keyId: row.key_id }),
   };
 }

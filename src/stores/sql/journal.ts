@@ -137,7 +137,16 @@ function toUsageRow(record: UsageRecord): UsageRow {
     cost: toWhole(record.cost),
     duration_ms: Number.isFinite(record.durationMs) ? record.durationMs : 0,
     key_id: record.keyId === undefined ? null : toStorable(record.keyId),
+    cache_read_tokens: toWholeOrNull(record.cacheReadTokens),
+    cache_write_tokens: toWholeOrNull(record.cacheWriteTokens),
+    cache_write_1h_tokens: toWholeOrNull(record.cacheWrite1hTokens),
+    service_tier: record.serviceTier === undefined ? null : toStorable(record.serviceTier),
+    session: record.session === undefined ? null : toStorable(record.session),
   };
+}
+
+function toWholeOrNull(count: number | undefined): number | null {
+  return count === undefined ? null : toWhole(count);
 }
 
 function toAuditRow({ id, atMs, action, subject, object, requestId, details }: AuditRecord): AuditRow {

@@ -26,6 +26,8 @@ export const migrations: readonly Migration[] = [
   toKeyTables,
   toLimitCounterTable,
   toUsageOfKeys,
+  toUsageDetails,
+  toUsageOfSessions,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -198,6 +200,18 @@ function toUsageOfKeys(): readonly string[] {
 /** Applications are told by the ids that were written, and found by any spelling of them. */
 function toSpellings(): readonly string[] {
   return ['alter table applications add column spelling text'];
+}
+
+/** What upstreams report of their caches and tiers. */
+function toUsageDetails(): readonly string[] {
+  const counts = ['cache_read_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'];
+  const added = [...counts.map((name) => `${name} bigint`), 'service_tier text'];
+  return added.map((column) => `alter table usage_records add column ${column}`);
+}
+
+/** The session or conversation of a client that its calls belong to. */
+function toUsageOfSessions(): readonly string[] {
+  return ['alter table usage_records add column session text'];
 }
 
 /** Nodes that share a database find out by it whether they share the contents of files too. */

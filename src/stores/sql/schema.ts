@@ -117,6 +117,13 @@ export interface UsageRow {
   readonly duration_ms: number;
   /** Id of the key that the user made for it; null: of a token, or a key of the configuration. */
   readonly key_id: string | null;
+  /** Null: not reported. */
+  readonly cache_read_tokens: number | null;
+  readonly cache_write_tokens: number | null;
+  readonly cache_write_1h_tokens: number | null;
+  readonly service_tier: string | null;
+  /** Null: the client named none. */
+  readonly session: string | null;
 }
 
 export interface AuditRow {

@@ -54,9 +54,15 @@ function readOutcome(query: Query): CallOutcome | undefined {
 function toShown({ atMs, subject, cost, ...call }: UsageRecord): object {
   const { id, requestId, project, deployment, path, operation, outcome, status } = call;
   const { promptTokens, completionTokens, durationMs, keyId } = call;
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, serviceTier, session } = call;
   return {
     ...{ id, at: atMs, requestId, user: subject, project, deployment, path, operation, outcome, status },
     ...{ promptTokens, completionTokens, cost: cost / unitsPerUsd, durationMs },
     ...(keyId !== undefined && { key: keyId }),
+    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+    ...(cacheWrite1hTokens !== undefined && { cacheWrite1hTokens }),
+    ...(serviceTier !== undefined && { serviceTier }),
+    ...(session !== undefined && { session }),
   };
 }

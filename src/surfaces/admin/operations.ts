@@ -69,6 +69,11 @@ const callsPage: NamedSchema = {
             completionTokens: { type: 'integer' },
             cost: { type: 'number', description: 'USD.' },
             durationMs: { type: 'number' },
+            cacheReadTokens: { type: 'integer', description: 'Tokens of the prompt that came from the cache of the upstream.' },
+            cacheWriteTokens: { type: 'integer', description: 'Tokens of the prompt that were written to it.' },
+            cacheWrite1hTokens: { type: 'integer', description: 'Those of them that it keeps for an hour instead of 5 minutes.' },
+            serviceTier: { type: 'string', description: 'Tier that the upstream served the call in.' },
+            session: { type: 'string', description: 'Id of the session or conversation that the client named.' },
             key: {
               type: 'string',
               description:

@@ -49,15 +49,23 @@ interface Place {
 
 const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
 
+/** Describes the Responses API at one place. */
+type ToResponse = (place: Place) => ApiOperation;
+
 /** Describes one of the APIs that are passed through, at one place. */
 type ToPassThrough = (api: PassThroughApi, place: Place) => ApiOperation;
 
 /** Chat completions, embeddings and the APIs that are passed through below each prefix, such as `compat` and `openai`, and below `/v1` of the service and of each alias. */
-export function compatOperations(prefixes: readonly string[], toPassThrough: ToPassThrough): ApiOperation[] {
+export function compatOperations(
+  prefixes: readonly string[],
+  toPassThrough: ToPassThrough,
+  toResponse: ToResponse,
+): ApiOperation[] {
   const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
   return [byModel, ...prefixes.map(toPlace), ...aliases].flatMap((place) => {
     const passed = (place.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
-    return [toChat(place), toEmbeddings(place), ...passed.map((api) => toPassThrough(api, place))];
+    const calls = [toChat(place), toEmbeddings(place), ...passed.map((api) => toPassThrough(api, place))];
+    return place.isNamedByBody ? calls : [...calls, toResponse(place)];
   });
 }
 

@@ -6,13 +6,19 @@ import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
 import { toAllowed } from '../http/path-methods.ts';
 
 /** What a path asks for. */
-export type CompatApi = 'chat/completions' | 'embeddings' | PassThroughApi;
+export type CompatApi = CompatApiByModel | 'responses';
+
+/** The same where `model` of the body names the deployment. `/v1/responses` has its own routes. */
+export type CompatApiByModel = 'chat/completions' | 'embeddings' | PassThroughApi;
 
 /** What is asked for where `model` of the body names the deployment. */
-export const compatApis: readonly CompatApi[] = ['chat/completions', 'embeddings', ...passThroughApis];
+export const compatApis: readonly CompatApiByModel[] = ['chat/completions', 'embeddings', ...passThroughApis];
 
 /** What is asked for on paths of deployments: Azure has no rerank, and moderates by itself. */
-export const apisOfDeployments: readonly CompatApi[] = compatApis.filter((api) => api !== 'rerank' && api !== 'moderations');
+export const apisOfDeployments: readonly CompatApi[] = [
+  ...compatApis.filter((api) => api !== 'rerank' && api !== 'moderations'),
+  'responses',
+];
 const names = apisOfDeployments.map((each) => (each === 'completions' ? '(?<!(?:^|/)chat/)completions' : each)).join('|');
 // Pattern bound: a path of at most 16 kB; built from the names of our routes.
 const form = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);

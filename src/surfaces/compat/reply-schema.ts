@@ -35,6 +35,11 @@ const usage: NamedSchema = {
       ...tokenCounts,
       prompt_tokens_details: { ...anyObject, description: 'As the upstream reports it.' },
       completion_tokens_details: { ...anyObject, description: 'As the upstream reports it.' },
+      cost: {
+        type: 'number',
+        description:
+          'USD, if the deployment has prices and the request asks by `stream_options.include_cost` or `X-Parley-Include-Cost: true`.',
+      },
     },
   },
 };

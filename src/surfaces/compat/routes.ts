@@ -6,6 +6,7 @@ import { parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import type { Calls, Target } from '#domain/call.ts';
+import { routeNotFound } from '../http/answer-methods.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { parseBody, readModel } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -23,12 +24,19 @@ export interface CompatDeps {
   readonly calls: Calls;
   /** Serves the APIs that are passed through. */
   readonly servePassThrough: ServePassThrough;
+  /** Serves the Responses API on paths of deployments. */
+  readonly serveResponses: ServeResponses;
   /** Prefixes that stand for `compat`, such as `openai`. */
   readonly aliases: readonly string[];
 }
 
 /** Serves one request of an API that is passed through; its deployment is named by the path, or by `model` of its body. */
 type ServePassThrough = (context: RequestContext, api: PassThroughApi, asked: PassThroughAsked) => Promise<void>;
+
+type ServeResponses = (
+  context: RequestContext,
+  named: { readonly deployment: string; readonly checkVersion: () => void },
+) => Promise<void>;
 
 interface PassThroughAsked {
   /** Undefined if the body's `model` names the deployment. */
@@ -38,7 +46,7 @@ interface PassThroughAsked {
 }
 
 const canonicalPrefix = 'compat';
-const operations = { 'chat/completions': 'chat', embeddings: 'embeddings' } as const;
+const operations = { 'chat/completions': 'chat', embeddings: 'embeddings', responses: 'chat' } as const;
 
 /**
  * Chat completions, embeddings and the APIs that are passed through: `/{prefix}/deployments/{id}/…`, and `/v1/…` with `/{alias}/v1/…` beside it, where
@@ -77,7 +85,7 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion,
 
 /** What the route of each API is, for measures and logs. */
 function factsOf(base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
-  const entries = compatApis.map((api): [CompatApi, RouteFacts] => {
+  const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteFacts] => {
     const operation = isPassThroughApi(api) ? 'passthrough' : operations[api];
     return [api, { operation, route: `${base}/${api}`, errorDialect }];
   });
@@ -109,6 +117,10 @@ async function serve(deps: CompatDeps, context: RequestContext, asked: Asked): P
   if (api === 'chat/completions') return serveChat(deps, context, asked);
   if (api === 'embeddings') return serveEmbeddings(deps, context, asked);
   const deployment = asked.encodedId === undefined ? undefined : readId(asked.encodedId);
+  if (api === 'responses') {
+    if (deployment === undefined) throw routeNotFound();
+    return deps.serveResponses(context, { deployment, checkVersion: () => checkVersion(asked) });
+  }
   return deps.servePassThrough(context, api, { deployment, checkVersion: () => checkVersion(asked) });
 }
 
@@ -121,7 +133,7 @@ async function serveChat(deps: CompatDeps, context: RequestContext, asked: Asked
     stream === true
       ? new StreamedReply(context, takesBareChunks ? compatEvents : new EventsWithChoices())
       : new JsonReply(context);
-  context.follow(deps.calls.answer(target, { request }, reply), reply);
+  context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
 async function serveEmbeddings(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '#base/json.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import { parseBody, readModel } from './read-request.ts';
 import type { RequestContext } from './request-context.ts';
@@ -9,17 +10,28 @@ interface Authorized {
   readonly value: unknown;
 }
 
-/** The deployment for chat that `model` of a body names, once the caller may use it. `unnamed` is said of a body that names none. */
+interface Naming {
+  /** The deployment that the path names. It takes the place of `model` in the body. */
+  readonly deployment?: string | undefined;
+  /** The message for a body that names none. */
+  readonly unnamed?: string;
+}
+
+/** Returns the deployment for chat that the path or `model` of the body names, once the caller may use it. */
 export async function authorizeByModel(
   { handler, calls }: { readonly handler: RequestHandler; readonly calls: Calls },
   context: RequestContext,
-  unnamed?: string,
+  { deployment: inPath, unnamed }: Naming = {},
 ): Promise<Authorized> {
   const { caller, bytes } = await handler.authenticate(context);
-  const value = parseBody(bytes);
+  const value = toNamed(parseBody(bytes), inPath);
   const deployment = readModel(value, unnamed);
   const { id, record, request } = context;
   record.deployment(deployment);
   const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
   return { target, value };
+}
+
+function toNamed(body: unknown, deployment: string | undefined): unknown {
+  return deployment !== undefined && isJsonObject(body) ? { ...body, model: deployment } : body;
 }

@@ -95,6 +95,11 @@ export class RequestContext {
     return headers;
   }
 
+  /** Whether the client asks for the cost of the answer (docs/wire.md, Usage). */
+  get wantsCost(): boolean {
+    return this.request.headers['x-parley-include-cost'] === 'true';
+  }
+
   /** Fields of the request that did not reach a model. */
   get ignored(): ReadonlySet<string> {
     return this.#answer?.ignored ?? nothing;

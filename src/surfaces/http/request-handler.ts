@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { findSessionInHeaders } from '#contract/session-id.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -51,6 +52,7 @@ export class RequestHandler {
     // Node joins fields that come twice.
     const { traceparent, tracestate } = request.headers as Readonly<Record<string, string | undefined>>;
     const record = telemetry.begin({ operation, route, requestId: id, traceparent, tracestate, atMs: clock.nowMs() });
+    record.session = findSessionInHeaders(request.headers);
     const context = new RequestContext({ id, request, response, record, clock, errorDialect }, inFlightCalls);
     try {
       if (inFlightCalls.isClosed) {

@@ -1,5 +1,5 @@
-import { protocols } from '#contract/configuration/protocols.ts';
 import { isHttpUrl } from '#contract/configuration/values.ts';
+import { supportsTools } from '#domain/deployments/abilities.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 
 /** How listings call the features of the configuration that only announce something. */
@@ -32,11 +32,6 @@ export function toListedFeatures(deployment: Deployment): Record<string, unknown
   for (const [key, name] of Object.entries(announced)) shown[name] = features[key];
   shown.tools ??= supportsTools(deployment);
   return shown;
-}
-
-/** Returns whether every upstream of a chat model accepts tools. */
-function supportsTools({ kind, type, upstreams }: Deployment): boolean {
-  return kind === 'model' && type === 'chat' && upstreams.every(({ protocol }) => protocols[protocol].supportsTools);
 }
 
 function isKnown(key: string): boolean {

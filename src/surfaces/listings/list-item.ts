@@ -61,6 +61,7 @@ function ofModel(deployment: Deployment): Record<string, unknown> {
       completion: toPrice(pricing.completion),
       cache_read: toPrice(pricing.cacheRead),
       cache_write: toPrice(pricing.cacheWrite),
+      cache_write_1h: toPrice(pricing.cacheWrite1h),
     },
   };
 }

@@ -4,6 +4,7 @@ import { adminRole } from '#contract/roles.ts';
 import { isBoundKey } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { isLedByAnother } from '#domain/callers/chain.ts';
+import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 
 /** What a listing has, and the fields by which it shows it otherwise than the rest. */
@@ -25,14 +26,44 @@ export const listedAs: Readonly<Record<string, ListedAs>> = {
   },
 };
 
-/** `/v1/models`, which stock clients read: to them everything is a model, and `name` is what they show instead of the id. */
+/**
+ * `/v1/models`, which stock clients read: to them everything is a model, and `name` is what they show instead of the id. Limits and
+ * abilities stand under the names that OpenRouter, vLLM, Groq and Anthropic give them, since each client reads one of these.
+ */
 export const listedAsModels: ListedAs = {
   has: () => true,
-  toFields: ({ id, displayName = id, displayVersion }) => ({
+  toFields: (deployment) => ({
     object: 'model',
-    name: displayVersion === undefined ? displayName : `${displayName} ${displayVersion}`,
+    type: 'model',
+    name: toName(deployment),
+    ...toLimits(getAbilities(deployment)),
+    ...(deployment.type === 'chat' && toAbilities(getAbilities(deployment))),
   }),
 };
+
+function toName({ id, displayName = id, displayVersion }: Deployment): string {
+  return displayVersion === undefined ? displayName : `${displayName} ${displayVersion}`;
+}
+
+function toLimits({ contextTokens, maxOutputTokens }: Abilities): Record<string, unknown> {
+  return {
+    context_length: contextTokens,
+    context_window: contextTokens,
+    max_model_len: contextTokens,
+    max_input_tokens: contextTokens,
+    max_output_tokens: maxOutputTokens,
+  };
+}
+
+function toAbilities({ readsImages, readsPdfs, reasons, callsTools }: Abilities): Record<string, unknown> {
+  const inputs = ['text', ...(readsImages ? ['image'] : []), ...(readsPdfs ? ['file'] : [])];
+  const parameters = [
+    ...['max_tokens', 'response_format', 'stop', 'temperature', 'top_p'],
+    ...(callsTools ? ['tools', 'tool_choice'] : []),
+    ...(reasons ? ['reasoning_effort'] : []),
+  ];
+  return { architecture: { input_modalities: inputs, output_modalities: ['text'] }, supported_parameters: parameters };
+}
 
 /** How an application of a type is set up. Callers who neither own nor administer it see only what its form marks as public. */
 function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {

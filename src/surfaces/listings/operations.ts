@@ -74,8 +74,25 @@ const ofModels = {
       completion: price,
       cache_read: price,
       cache_write: price,
+      cache_write_1h: price,
     },
   },
+};
+
+/** What `/v1/models` has in addition, under the names that clients of other services read. */
+const inModels = {
+  type: { const: 'model', description: 'In `/v1/models`.' },
+  context_length: { ...count, description: 'In `/v1/models`: tokens of a prompt. Absent: not configured.' },
+  context_window: { ...count, description: 'The same.' },
+  max_model_len: { ...count, description: 'The same.' },
+  max_input_tokens: { ...count, description: 'The same.' },
+  max_output_tokens: { ...count, description: 'In `/v1/models`: tokens of a reply. Absent: not configured.' },
+  architecture: {
+    type: 'object',
+    description: 'In `/v1/models`: what it reads and writes, such as `text` and `image`.',
+    properties: { input_modalities: { type: 'array', items: text }, output_modalities: { type: 'array', items: text } },
+  },
+  supported_parameters: { type: 'array', items: text, description: 'In `/v1/models`: fields of a request that it knows.' },
 };
 
 const ofApplications = {
@@ -116,6 +133,7 @@ const item: NamedSchema = {
       dependencies: { type: 'array', items: text, description: 'Ids of the deployments it calls.' },
       input_attachment_types: { type: 'array', items: text },
       max_input_attachments: count,
+      ...inModels,
       ...ofModels,
       ...ofApplications,
     },

@@ -5,6 +5,7 @@ import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import type { ReplySink } from '#domain/call.ts';
+import { thoughtFields } from '#domain/upstreams/lost-thoughts.ts';
 import type { EventHead } from '../http/event-stream.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -98,8 +99,14 @@ export class MessageWriter implements EventWriter {
 }
 
 function headersOf(context: RequestContext, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
-  const all = [...new Set([...ignored, ...context.ignored])];
+  const ofTranslation = frame?.native === undefined ? ignored : [];
+  const all = [...new Set([...ofTranslation, ...[...context.ignored].map(toOwnName)])];
   return toReplyHeaders(frame?.native, { usual: context.headers, ignored: all, nowEpochMs: context.clock.epochMs() });
+}
+
+/** Returns the name that a field of the chat dialect has in this one. */
+function toOwnName(field: string): string {
+  return field === thoughtFields.plain || field === thoughtFields.signed ? 'content.thinking' : field;
 }
 
 /** Whether a piece is sure to be JSON between quotes: one that is not is for the parser to refuse. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import type { Identify } from '#domain/callers/identify.ts';
+import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -42,18 +43,42 @@ function isChat({ type }: Deployment): boolean {
 }
 
 /** All fields of the dialect; what is not known is null. */
-function toModelItem({ id, displayName, limits }: Deployment, created_at: string): object {
+function toModelItem(deployment: Deployment, created_at: string): object {
+  const { id, displayName } = deployment;
+  const abilities = getAbilities(deployment);
   return {
     type: 'model',
     id,
     display_name: displayName ?? id,
     created_at,
-    max_input_tokens: limits?.maxPromptTokens ?? limits?.maxTotalTokens ?? null,
-    max_tokens: limits?.maxCompletionTokens ?? null,
-    capabilities: null,
+    max_input_tokens: abilities.contextTokens ?? null,
+    max_tokens: abilities.maxOutputTokens ?? null,
+    capabilities: toCapabilities(abilities),
     line: null,
     lifecycle: 'active',
     deprecated_at: null,
     retires_at: null,
+  };
+}
+
+/** All capabilities of the dialect. What only a Claude does itself is not translated for other models. */
+function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities): object {
+  const support = (supported: boolean) => ({ supported });
+  return {
+    batch: support(false),
+    citations: support(isClaude),
+    code_execution: support(isClaude),
+    context_management: {
+      ...{ supported: isClaude, clear_thinking_20251015: null, clear_tool_uses_20250919: null, compact_20260112: null },
+    },
+    effort: {
+      ...{ supported: reasons, low: support(reasons), medium: support(reasons), high: support(reasons) },
+      ...{ max: support(reasons && isClaude), xhigh: null },
+    },
+    image_input: support(readsImages),
+    pdf_input: support(readsPdfs),
+    server_tools: { supported: isClaude, code_execution: support(isClaude), web_search: support(isClaude) },
+    structured_outputs: support(true),
+    thinking: { supported: reasons, types: { adaptive: support(reasons && isClaude), enabled: support(reasons) } },
   };
 }

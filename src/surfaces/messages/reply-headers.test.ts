@@ -20,7 +20,7 @@ describe('the header fields of a reply', () => {
 
   it('of a relayed one are those of its upstream, which has an id of its own', () => {
     const headers = { 'request-id': 'req_1', 'anthropic-ratelimit-requests-remaining': '9' };
-    expect(headersOf(relayed(headers), { ignored: ['top_k'] })).toEqual({ ...usual, ...headers });
+    expect(headersOf(relayed(headers), { ignored: ['top_k'] })).toEqual({ ...usual, ...headers, 'parley-ignored': 'top_k' });
   });
 
   it('tell a caller with limits of its own of those, in both forms, and of no others', () => {

@@ -18,6 +18,12 @@ const usage: Schema = {
     output_tokens: count,
     cache_creation_input_tokens: count,
     cache_read_input_tokens: count,
+    cache_creation: {
+      type: 'object',
+      properties: { ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count },
+    },
+    service_tier: { type: ['string', 'null'] },
+    cost: { type: 'number', description: 'USD, if the request asks for it.' },
     output_tokens_details: { type: 'object', properties: { thinking_tokens: count } },
   },
 };
@@ -153,7 +159,7 @@ export const messagesModel: NamedSchema = {
       created_at: { ...text, format: 'date-time' },
       max_input_tokens: orNull('integer'),
       max_tokens: orNull('integer'),
-      capabilities: { type: 'null' },
+      capabilities: { ...anyObject, description: 'Whether each capability of the dialect is `supported`.' },
       line: { type: 'null' },
       lifecycle: text,
       deprecated_at: orNull('string'),

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
+import { findSessionInMetadata } from '#contract/session-id.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/usage.ts';
@@ -51,7 +52,9 @@ async function serveMessages(deps: MessagesDeps, context: RequestContext): Promi
   const { calls } = deps;
   const { target, value, affinity } = await authorize(deps, context);
   const names = new ToolNames();
-  const { request, native, ignored } = toChatAsk(context, { target, names, parsed: parseMessagesRequest(value) });
+  const parsed = parseMessagesRequest(value);
+  context.record.session ??= findSessionInMetadata(parsed);
+  const { request, native, ignored } = toChatAsk(context, { target, names, parsed });
   const events = new ReplyEvents({
     messageId: `msg_${context.id}`,
     model: target.call.deployment,
@@ -62,7 +65,7 @@ async function serveMessages(deps: MessagesDeps, context: RequestContext): Promi
     request.stream === true
       ? new StreamedReply(context, new MessageWriter(events, ignored))
       : new JsonMessage(context, events, ignored);
-  context.follow(calls.answer(target, { request, native, affinity }, reply), reply);
+  context.follow(calls.answer(target, { request, native, affinity, includesCost: context.wantsCost }, reply), reply);
 }
 
 async function serveCount(deps: MessagesDeps, context: RequestContext): Promise<void> {
@@ -80,7 +83,7 @@ interface Authorized {
 }
 
 async function authorize(deps: MessagesDeps, context: RequestContext): Promise<Authorized> {
-  const { target, value } = await authorizeByModel(deps, context, unnamed);
+  const { target, value } = await authorizeByModel(deps, context, { unnamed });
   const { headers } = context.request;
   checkCachePolicy(headers);
   const affinity = prefersCache(headers) ? conversationPrefix(value, target.call.caller.subject) : undefined;

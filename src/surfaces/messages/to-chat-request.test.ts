@@ -255,7 +255,7 @@ describe('tool results', () => {
 });
 
 describe('messages of the assistant', () => {
-  it('keep signed thoughts for the model that thought them, and the text whole', () => {
+  it('keep signed thoughts for the model that thought them, unsigned ones as reasoning, and the text whole', () => {
     const thoughts = [
       { type: 'thinking', thinking: 'Hm.', signature: 's' },
       { type: 'redacted_thinking', data: 'd' },
@@ -269,6 +269,7 @@ describe('messages of the assistant', () => {
     expect(messagesOf(hello, { role: 'assistant', content })[1]).toEqual({
       role: 'assistant',
       content: 'So.',
+      reasoning_content: 'unsigned',
       thinking_blocks: thoughts,
     });
   });

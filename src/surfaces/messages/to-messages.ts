@@ -87,7 +87,7 @@ function toResultMessage(
     : { role: 'tool', tool_call_id: id, content };
 }
 
-/** Thinking goes along as `thinking_blocks`: an upstream whose model thought it takes it back. */
+/** Signed thinking becomes `thinking_blocks`, other thinking `reasoning_content`, for upstreams that take it back. */
 function toAssistantMessage(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
@@ -99,12 +99,17 @@ function toAssistantMessage(
     function: { name: called.get(id) ?? '', arguments: JSON.stringify(input) },
   }));
   const thoughts = blocks.filter(isSignedThought);
+  const reasoning = blocks
+    .filter(isPlainThought)
+    .map(({ thinking }) => thinking)
+    .join('');
   const texts = blocks.filter(({ type }) => type === 'text');
   const content = toContent(toParts(texts, keepsMarks), '');
   const [first] = calls;
   return {
     role: 'assistant',
     content: content === '' && first !== undefined ? null : content,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(thoughts.length > 0 && { thinking_blocks: thoughts }),
     ...(first !== undefined && (isFunctionCallId(first.id) ? { function_call: first.function } : { tool_calls: calls })),
     ...(custom && { custom_content: custom }),
@@ -119,7 +124,11 @@ function isToolResult(block: ContentBlock): block is ToolResultBlock {
   return block.type === 'tool_result';
 }
 
-/** Thinking without a signature came from a model that takes none back. */
+/** Thinking without a signature is `reasoning_content` of a model that signs nothing. */
+function isPlainThought(block: ContentBlock): block is ThinkingBlock {
+  return block.type === 'thinking' && block.signature === '';
+}
+
 function isSignedThought(block: ContentBlock): block is ThinkingBlock | RedactedThinkingBlock {
   return block.type === 'redacted_thinking' || (block.type === 'thinking' && block.signature !== '');
 }

@@ -57,9 +57,12 @@ describe('what a translation leaves out without harm', () => {
   });
 });
 
+const search = { type: 'web_search_20250305', name: 'web_search' };
+
 describe('what a translation would have to make something else of', () => {
   it.each([
-    [{ tools: [tool, { type: 'web_search_20250305', name: 'web_search' }] }, 'tools.1.type: is web_search_20250305'],
+    [{ tools: [tool, search], tool_choice: { type: 'tool', name: 'web_search' } }, 'tool_choice.name: is web_search'],
+    [{ tools: [search], tool_choice: { type: 'any' } }, 'tool_choice: demands a call of a tool that another vendor runs'],
     [{ tools: [{ name: 'f' }] }, 'tools.0.input_schema: is missing'],
     [{ tools: [{ name: 'f', type: 'custom' }] }, 'tools.0.input_schema: is missing'],
     [{ mcp_servers: [{ name: 'a' }] }, 'mcp_servers: names servers for the model'],

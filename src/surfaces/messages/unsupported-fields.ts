@@ -42,6 +42,7 @@ class Search {
     body.tools?.forEach((tool, index) => {
       this.#tool(tool, `tools[${index}]`);
     });
+    this.#toolChoice(body);
     if (Array.isArray(body.system)) this.#blocks(body.system, 'system', 'system');
     body.messages.forEach((message, index) => {
       this.#fields('messages', message, keys.messages);
@@ -54,7 +55,17 @@ class Search {
     this.#fields('tools', tool, keys.tools);
     if (tool.input_schema !== undefined) return;
     if ((tool.type ?? 'custom') === 'custom') this.#refuse('tools', `${at}.input_schema`, 'is missing');
-    else this.#refuse(`tools.${tool.type}`, `${at}.type`, `is ${shown(tool.type)}`);
+    else this.#ignore(`tools.${tool.type}`);
+  }
+
+  /** Tools that another vendor runs are left out, unless the request demands a call of one. */
+  #toolChoice({ tools = [], tool_choice: choice }: CountRequest): void {
+    const left = tools.filter(({ input_schema }) => input_schema === undefined);
+    if (left.length === 0) return;
+    const isForced = choice?.type === 'tool' && left.some(({ name }) => name === choice.name);
+    if (isForced) this.#refuse('tool_choice', 'tool_choice.name', `is ${shown(choice.name)}`);
+    if (choice?.type === 'any' && left.length === tools.length)
+      this.#refuse('tool_choice', 'tool_choice', 'demands a call of a tool that another vendor runs');
   }
 
   #blocks(blocks: unknown, place: string, at: string): void {

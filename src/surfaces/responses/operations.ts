@@ -2,9 +2,10 @@ import type { ErrorCode } from '#contract/errors.ts';
 import { ResponseEvent } from '#contract/responses/events.ts';
 import { Compaction, ResponseObject } from '#contract/responses/response.ts';
 import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses/responses-request.ts';
-import { type ApiOperation, type Content, json, type NamedSchema } from '../http/operation.ts';
+import { type ApiOperation, type Content, inQuery, json, type NamedSchema, type Parameter } from '../http/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operation-errors.ts';
 import { exampleNames } from '../http/operation-examples.ts';
+import { type ResponsesPlace, responsesPlaces } from './places.ts';
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };
 const inputTokensRequest: NamedSchema = { name: 'InputTokensRequest', schema: InputTokensBody };
@@ -43,32 +44,60 @@ const description =
   'Every deployment that chats answers: an upstream that speaks this API is relayed, for all others request and reply are translated, and the header field `parley-ignored` names what was left out. ' +
   'With `stream: true` the answer is a stream of events, and then `data: [DONE]`.';
 
-/** The Responses surface below `/v1`, and below each alias. */
+/** The Responses surface at each of its places. */
 export function responsesOperations(aliases: readonly string[]): ApiOperation[] {
-  return ['', ...aliases].flatMap((alias) => toOperations(alias));
+  return responsesPlaces(aliases).flatMap(toOperations);
 }
 
-function toOperations(alias: string): ApiOperation[] {
-  const path = `${alias === '' ? '' : `/${alias}`}/v1/responses`;
-  const suffix = alias === '' ? 'V1' : alias.replace(/[^a-z0-9]+/gi, '_');
-  const common = { method: 'post', tag: 'Responses', errorShape: compatErrorShape } as const;
+const common = { method: 'post', tag: 'Responses', errorShape: compatErrorShape } as const;
+const versionInQuery = inQuery('api-version', 'Sent by clients of Azure, and not used.');
+
+interface CreatePlace {
+  readonly path: string;
+  readonly suffix: string;
+  readonly parameters: readonly Parameter[];
+}
+
+function toCreate({ path, suffix, parameters }: CreatePlace): ApiOperation {
+  return {
+    ...common,
+    path,
+    id: `createResponse_${suffix}`,
+    summary: 'Asks a deployment for a response',
+    description,
+    parameters,
+    body: json(responsesRequest, toExamples()),
+    answers: [
+      {
+        status: 200,
+        description: 'The response, or its events.',
+        content: [...json(response), { type: 'text/event-stream', schema: event }],
+      },
+    ],
+    errors: createErrors,
+  };
+}
+
+interface DeploymentsPlace {
+  readonly path: string;
+  readonly suffix: string;
+  readonly toParameters: (deployment: string) => readonly Parameter[];
+}
+
+/** Describes the creation of a response where the path names the deployment. */
+export function responseOperation({ path, suffix, toParameters }: DeploymentsPlace): ApiOperation {
+  const created = toCreate({
+    path: path.replace('{operation}', 'responses'),
+    suffix: `${suffix}_deployment`,
+    parameters: toParameters(exampleNames.chat),
+  });
+  return { ...created, errors: [...createErrors, 'invalid_api_version'] };
+}
+
+function toOperations({ base, suffix, takesVersion }: ResponsesPlace): ApiOperation[] {
+  const path = `${base}/responses`;
   return [
-    {
-      ...common,
-      path,
-      id: `createResponse_${suffix}`,
-      summary: 'Asks a deployment for a response',
-      description,
-      body: json(responsesRequest, toExamples()),
-      answers: [
-        {
-          status: 200,
-          description: 'The response, or its events.',
-          content: [...json(response), { type: 'text/event-stream', schema: event }],
-        },
-      ],
-      errors: createErrors,
-    },
+    toCreate({ path, suffix, parameters: takesVersion ? [versionInQuery] : [] }),
     {
       ...common,
       path: `${path}/input_tokens`,

@@ -4,6 +4,7 @@ import type { Seal } from '#base/seal.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { httpRefusal, type ParleyError } from '#contract/errors.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { toSessionId } from '#contract/session-id.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
@@ -17,6 +18,7 @@ import type { BackgroundRuns } from './background-runs.ts';
 import { streamRun } from './background-stream.ts';
 import { CompactReply, compactionPrompt } from './compact.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
+import { responsesPlaces } from './places.ts';
 import { keepsNothing, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { headersOf, JsonResponse, streamed } from './response-reply.ts';
 
@@ -42,9 +44,9 @@ export interface ResponsesDeps {
   readonly background?: BackgroundSurface;
 }
 
-/** `/v1/responses` and what is below it, also below each alias (docs/responses.md). */
+/** `/v1/responses` and what is below it, also at each other place (docs/responses.md). */
 export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
-  for (const base of ['/v1', ...deps.aliases.map((alias) => `/${alias}/v1`)]) {
+  for (const { base, takesVersion } of responsesPlaces(deps.aliases)) {
     const serves = [
       [`${base}/responses`, serveCreate],
       [`${base}/responses/input_tokens`, serveCount],
@@ -54,6 +56,7 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
       const facts = { operation: 'chat', route, errorDialect: modelErrorDialect } as const;
       serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context) => serve(deps, context)));
     }
+    if (takesVersion) continue;
     app.get(`${base}/responses`, ({ headers }) => {
       throw headers.upgrade === undefined ? methodNotAllowed('GET', ['POST']) : noWebSocket();
     });
@@ -67,21 +70,36 @@ function noWebSocket(): ParleyError {
   });
 }
 
-async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promise<void> {
-  const { target, value } = await authorizeByModel(deps, context);
+/** A deployment that the path names, as on Azure's paths. */
+interface NamedByPath {
+  readonly deployment: string;
+  /** Throws what is wrong with the version in the path. */
+  readonly checkVersion: () => void;
+}
+
+/** Returns what serves `/{alias}/deployments/{id}/responses`. */
+export function createServeResponses(deps: ResponsesDeps): (context: RequestContext, named: NamedByPath) => Promise<void> {
+  return (context, named) => serveCreate(deps, context, named);
+}
+
+async function serveCreate(deps: ResponsesDeps, context: RequestContext, named?: NamedByPath): Promise<void> {
+  const { target, value } = await authorizeByModel(deps, context, { deployment: named?.deployment });
+  named?.checkVersion();
   const request = parseResponsesRequest(value);
+  context.record.session ??= toSessionId(request.prompt_cache_key);
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
   const opened = await (deps.keeper ?? keepsNothing).open(target, request);
   const { run, ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
+  const chat = { ...ask, includesCost: context.wantsCost };
   if (request.stream !== true) {
     const reply = new JsonResponse(context, run, ignored);
-    context.follow(deps.calls.answer(target, ask, reply), reply);
+    context.follow(deps.calls.answer(target, chat, reply), reply);
     return;
   }
   const reply = streamed(context, run, ignored);
   const admitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
-  context.follow(deps.calls.answer(target, { ...ask, admitted }, reply), reply);
+  context.follow(deps.calls.answer(target, { ...chat, admitted }, reply), reply);
 }
 
 /** Answers with the response that waits, or with its events from the first on. */

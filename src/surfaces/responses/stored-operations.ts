@@ -4,6 +4,7 @@ import { ResponseObject } from '#contract/responses/response.ts';
 import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../http/operation.ts';
 import { bodyErrors, compatErrorShape, keyErrors } from '../http/operation-errors.ts';
 import { exampleNames } from '../http/operation-examples.ts';
+import { responsesPlaces } from './places.ts';
 
 const text: Schema = { type: 'string' };
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };
@@ -76,12 +77,11 @@ const inItem = inPath('item', 'Id of an item.', exampleNames.item);
 type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
 const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
 
-/** Stored responses and conversations, below `/v1` and below each alias, and the list of those that were made in the background. */
+/** Stored responses and conversations at each of their places, and the list of those that were made in the background. */
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
-  const ofResources = ['', ...aliases].flatMap((alias) => {
-    const base = `${alias === '' ? '' : `/${alias}`}/v1`;
-    const suffix = alias === '' ? 'V1' : alias.replace(/[^a-z0-9]+/gi, '_');
-    const own = [...responseOperations(`${base}/responses/{response}`), ...conversationOperations(`${base}/conversations`)];
+  const ofResources = responsesPlaces(aliases).flatMap(({ base, suffix, takesVersion }) => {
+    const ofConversations = takesVersion ? [] : conversationOperations(`${base}/conversations`);
+    const own = [...responseOperations(`${base}/responses/{response}`), ...ofConversations];
     return own.map((each) => ({ ...each, id: `${each.id}_${suffix}`, ...common }));
   });
   return [...ofResources, backgroundList];

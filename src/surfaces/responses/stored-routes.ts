@@ -13,6 +13,7 @@ import { serveEarly } from '../http/serve-early.ts';
 import { toBackgroundList } from './background-list.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { streamRun } from './background-stream.ts';
+import { responsesPlaces } from './places.ts';
 import {
   pageOf,
   type Query,
@@ -43,9 +44,9 @@ export interface StoredRoutesDeps {
 /** Chains are read as a whole: as much of them as a request may hold. */
 const maxChainBytes = 256 * 1024 ** 2;
 
-/** `/v1/responses/{response}` and what is below it, also below each alias (docs/responses.md, Stored responses), and `/v1/user/responses`. */
+/** `/v1/responses/{response}` and what is below it, also at each other place (docs/responses.md, Stored responses), and `/v1/user/responses`. */
 export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void {
-  for (const base of ['/v1', ...deps.aliases.map((alias) => `/${alias}/v1`)]) {
+  for (const { base } of responsesPlaces(deps.aliases)) {
     const url = `${base}/responses/:response`;
     app.get(url, async (request, reply) => {
       const { place, caller } = await askedBy(deps, request);

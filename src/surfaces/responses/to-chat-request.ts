@@ -3,6 +3,7 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Message } from '#contract/message.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { thoughtFields } from '#domain/upstreams/lost-thoughts.ts';
 import { checkCalls } from './check-calls.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { toChatTools, toolsOf } from './to-chat-tools.ts';
@@ -96,6 +97,8 @@ const ownNames: ReadonlyMap<string, string> = new Map([
   ['reasoning_effort', 'reasoning.effort'],
   ['response_format', 'text.format'],
   ['verbosity', 'text.verbosity'],
+  [thoughtFields.plain, 'input.reasoning'],
+  [thoughtFields.signed, 'input.reasoning'],
 ]);
 
 /** The name that a field of the compat wire has in the dialect. */

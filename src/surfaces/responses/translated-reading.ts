@@ -144,13 +144,15 @@ export class TranslatedReading implements Reading {
   #ending(fields: Ending['fields']): Ending {
     const { include = [] } = this.#facts.request;
     const statistics = include.includes(includables.statistics) ? this.#statistics : undefined;
+    const cost = typeof this.#usage?.cost === 'number' ? this.#usage.cost : undefined;
+    const parley = { ...(statistics && { statistics }), ...(cost !== undefined && { cost }) };
     return {
       events: this.#output.takeEvents(),
       fields: {
         ...fields,
         output: this.#output.items,
         usage: this.#usage === undefined ? null : toResponseUsage(this.#usage),
-        ...(statistics && { parley: { statistics } }),
+        ...(Object.keys(parley).length > 0 && { parley }),
       },
       items: [...this.#output.storedItems, ...this.#carriedItems()],
     };

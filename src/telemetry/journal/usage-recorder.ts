@@ -18,7 +18,7 @@ export class UsageRecorder implements CallListener {
     this.#startId = startId;
   }
 
-  callEnded({ caller, deploymentId, start, cost }: MeasuredCall, end: CallEnd): void {
+  callEnded({ caller, deploymentId, start, cost, session, details }: MeasuredCall, end: CallEnd): void {
     if (caller === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
     const durationMs = end.atMs - start.atMs;
     this.#records.add({
@@ -36,6 +36,8 @@ export class UsageRecorder implements CallListener {
       completionTokens: end.completionTokens,
       cost,
       durationMs: Math.round(durationMs),
+      ...details,
+      ...(session !== undefined && { session }),
       ...(caller.madeKey !== undefined && { keyId: caller.madeKey.id }),
     });
   }

@@ -76,6 +76,7 @@ function toCallFacts(call: MeasuredCall, end: CallEnd): SpanFacts {
     'gen_ai.request.stream': call.firstByteMs !== undefined,
   };
   if (deploymentId !== undefined) attributes['gen_ai.request.model'] = deploymentId;
+  if (call.session !== undefined) attributes['gen_ai.conversation.id'] = call.session;
   if (call.firstByteMs !== undefined) attributes['gen_ai.response.time_to_first_chunk'] = (call.firstByteMs - start.atMs) / 1000;
   if (end.error !== undefined) attributes['error.type'] = end.error.code;
   if (start.route !== undefined) {

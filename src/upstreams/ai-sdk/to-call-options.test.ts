@@ -68,8 +68,14 @@ describe('toCallOptions', () => {
     expect([tools?.map(({ name }) => name), toolChoice]).toEqual([['g'], { type: 'required' }]);
   });
 
-  it('refuses a tool that is no function', () => {
-    expect(() => optionsOf('gemini', { tools: [tool, { type: 'web_search' }] })).toThrow(
+  it('leaves out a tool that another vendor runs', () => {
+    expect(optionsOf('gemini', { tools: [tool, { type: 'web_search' }] }).tools).toEqual(
+      optionsOf('gemini', { tools: [tool] }).tools,
+    );
+  });
+
+  it('refuses a tool that only another vendor can describe', () => {
+    expect(() => optionsOf('gemini', { tools: [tool, { type: 'custom', custom: { name: 'c' } }] })).toThrow(
       expect.objectContaining({ status: 400, param: 'tools[1]' }),
     );
   });

@@ -12,6 +12,7 @@ import { PartReader } from './part-reader.ts';
 import { readParts } from './read-parts.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { toFault } from './to-fault.ts';
+import { vendorTools } from './to-tools.ts';
 
 export interface VendorDeps extends ProviderDeps {
   /** Called with each part of a request that its upstream's dialect has nothing for. */
@@ -77,7 +78,7 @@ async function open(name: VendorName, { ask, signal, deps, provider, toThrown }:
     ask.noteIgnored?.([field]);
   };
   const options = toCallOptions(request, dialect, model);
-  for (const field of lostFields(request, name)) noteLost(field, field);
+  for (const field of [...lostFields(request, name), ...vendorTools(request)]) noteLost(field, field);
   const { stream } = await provider
     .languageModel(model)
     .doStream({ ...options, headers: { ...headers }, abortSignal: signal, includeRawChunks: true });

@@ -21,6 +21,7 @@ export function toHeaders(
     'content-type': 'application/json',
     'anthropic-version': version,
     ...asked,
+    ...(upstream.apiVersion !== undefined && { 'anthropic-version': upstream.apiVersion }),
     ...credentials,
     ...configured,
     ...headers,

@@ -22,6 +22,7 @@ export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason
 /** Counts of the dialect as those of the compat wire, whose prompt includes what the cache gave and took. */
 export function toUsage(counts: Partial<MessagesUsage>): Usage {
   const { cache_read_input_tokens: read, cache_creation_input_tokens: written, output_tokens_details: details } = counts;
+  const writtenForHour = toCount(counts.cache_creation?.ephemeral_1h_input_tokens);
   const prompt_tokens = toCount(counts.input_tokens) + toCount(read) + toCount(written);
   const completion_tokens = toCount(counts.output_tokens);
   const hasCache = typeof read === 'number' || typeof written === 'number';
@@ -29,7 +30,14 @@ export function toUsage(counts: Partial<MessagesUsage>): Usage {
     prompt_tokens,
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
-    ...(hasCache && { prompt_tokens_details: { cached_tokens: toCount(read), cache_write_tokens: toCount(written) } }),
+    ...(hasCache && {
+      prompt_tokens_details: {
+        cached_tokens: toCount(read),
+        cache_write_tokens: toCount(written),
+        ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
+      },
+    }),
+    ...(typeof counts.service_tier === 'string' && { service_tier: counts.service_tier }),
     ...(typeof details?.thinking_tokens === 'number' && {
       completion_tokens_details: { reasoning_tokens: toCount(details.thinking_tokens) },
     }),

@@ -5,7 +5,11 @@ import { toBody } from '#base/written-json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { withLeadingInstructions } from '#contract/leading-instructions.ts';
+import type { Message } from '#contract/message.ts';
+import { refusedInNames, withReducedNames } from '#contract/message-names.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
+import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
 import {
   type Ask,
   type ChatProtocol,
@@ -35,7 +39,7 @@ interface Dialect {
 const openai: Dialect = {
   url: under,
   credentials: (key) => ({ authorization: `Bearer ${key}` }),
-  toBody: (request, upstream) => withUsage({ ...toPlainMessages(request), model: upstream.model }),
+  toBody: (request, upstream) => withUsage({ ...toStrictMessages(toPlainMessages(request), upstream), model: upstream.model }),
   toEmbeddingsBody: (request, upstream) => ({ ...request, model: upstream.model }),
 };
 
@@ -47,7 +51,7 @@ const azure: Dialect = {
     return url;
   },
   credentials: (key) => ({ 'api-key': key }),
-  toBody: openai.toBody,
+  toBody: (request, upstream) => openai.toBody(withNames(request, refusedInNames.azure), upstream),
   toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
@@ -55,14 +59,14 @@ const azure: Dialect = {
 const application: Dialect = {
   url: endpointOf,
   credentials: (key) => ({ 'api-key': key }),
-  toBody: withUsage,
+  toBody: (request) => withUsage(withNames(request, refusedInNames.application)),
   toEmbeddingsBody: (request) => request,
 };
 
 /** An adapter of the family: the same, and nothing is added to the body. */
 const dial: Dialect = {
   ...application,
-  toBody: (request) => request,
+  toBody: (request) => withNames(request, refusedInNames.application),
 };
 
 const dialects = { openai, azure, application, dial };
@@ -190,6 +194,23 @@ function under(upstream: Upstream, operation: Operation): URL {
 function withoutThoughts(request: ChatRequest): ChatRequest {
   const messages = request.messages.map(({ thinking_blocks: _thoughts, ...message }) => message);
   return { ...request, messages };
+}
+
+/** Returns the request with messages that strict servers accept, as far as the upstream is configured to be one. */
+function toStrictMessages(request: ChatRequest, upstream: Upstream): ChatRequest {
+  const plain = takesReasoning(upstream) ? request.messages : withoutReasoning(request.messages);
+  const messages = upstream.keepsSystemMessages === true ? plain : withLeadingInstructions(plain);
+  return messages === request.messages ? request : { ...request, messages };
+}
+
+function withNames(request: ChatRequest, refused: RegExp): ChatRequest {
+  const messages = withReducedNames(request.messages, refused);
+  return messages === request.messages ? request : { ...request, messages };
+}
+
+function withoutReasoning(messages: Message[]): Message[] {
+  if (messages.every(({ reasoning_content }) => reasoning_content === undefined)) return messages;
+  return messages.map(({ reasoning_content: _reasoning, ...message }) => message);
 }
 
 /** Asks a stream for its token counts, whatever the caller says: what it uses is not for the caller to hide. */

@@ -28,7 +28,7 @@ const eventsOfTools = [
 ];
 
 /** Shapes that stand in them. */
-export const ownShapes = { ConversationShown: { id: 'string' }, ParleyShown: { statistics: 'object' } };
+export const ownShapes = { ConversationShown: { id: 'string' }, ParleyShown: { 'statistics?': 'object', 'cost?': 'number' } };
 
 export const differences: Differences = {
   ...each('ItemField', [...ownItems, ...extensions], isOwnItem),

@@ -30,6 +30,7 @@ const prices = [
   ['completion', 'outputCostPerToken'],
   ['cacheRead', 'cacheReadInputTokenCost'],
   ['cacheWrite', 'cacheCreationInputTokenCost'],
+  ['cacheWrite1h', 'cacheCreationInputTokenCostAbove1hr'],
 ] as const;
 
 /** What it says that the model can do, as callers are told. */

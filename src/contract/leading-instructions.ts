@@ -1,0 +1,39 @@
+import { type ContentPart, isInstruction, type Message } from './message.ts';
+
+/** Texts of several messages are paragraphs of one. */
+const paragraph = '\n\n';
+
+/**
+ * Returns the messages with every system and developer message folded into one leading message, as strict chat templates
+ * require. The leading message is a system message unless all of them are developer messages. Returns the same array if
+ * there is at most one and it is the first.
+ */
+export function withLeadingInstructions(messages: Message[]): Message[] {
+  if (!needsFolding(messages)) return messages;
+  const instructions = messages.filter(isInstruction);
+  const leading = instructions.find(({ role }) => role === 'system') ?? instructions[0];
+  if (leading === undefined) return messages;
+  const content = joinContents(instructions.map((message) => message.content ?? ''));
+  return [{ ...leading, content }, ...messages.filter((message) => !isInstruction(message))];
+}
+
+function needsFolding(messages: readonly Message[]): boolean {
+  for (let index = 1; index < messages.length; index += 1) if (isInstruction(messages[index] as Message)) return true;
+  return false;
+}
+
+/** Returns one text. Parts with further fields, such as cache marks, stay parts. */
+function joinContents(contents: readonly NonNullable<Message['content']>[]): string | ContentPart[] {
+  const parts = contents.flatMap((content) => (typeof content === 'string' ? [toTextPart(content)] : content));
+  const filled = parts.filter((part) => part.text !== '');
+  if (!filled.every(isPlainText)) return filled;
+  return filled.map(({ text }) => text).join(paragraph);
+}
+
+function toTextPart(text: string): ContentPart {
+  return { type: 'text', text };
+}
+
+function isPlainText(part: ContentPart): part is ContentPart & { text: string } {
+  return part.type === 'text' && typeof part.text === 'string' && Object.keys(part).length === 2;
+}

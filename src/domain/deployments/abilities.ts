@@ -1,0 +1,39 @@
+import { protocols } from '#contract/configuration/protocols.ts';
+import { isAcceptedType } from '../files/is-accepted-type.ts';
+import { speaksMessages } from '../upstreams/messages-upstream.ts';
+import type { Deployment } from './deployment.ts';
+
+/** What a deployment can do, in terms that the listings of several vendors have fields for. */
+export interface Abilities {
+  readonly readsImages: boolean;
+  readonly readsPdfs: boolean;
+  readonly reasons: boolean;
+  readonly callsTools: boolean;
+  /** Whether every upstream of it is a Claude behind the Messages dialect. */
+  readonly isClaude: boolean;
+  /** Tokens that a prompt may have; undefined if the configuration does not say. */
+  readonly contextTokens: number | undefined;
+  /** Tokens that a reply may have. */
+  readonly maxOutputTokens: number | undefined;
+}
+
+/** Returns what a deployment can do, as far as its configuration and its protocol say. */
+export function getAbilities(deployment: Deployment): Abilities {
+  const { kind, upstreams, inputAttachmentTypes: types, features, limits } = deployment;
+  const isClaude = kind === 'model' && upstreams.length > 0 && upstreams.every(speaksMessages);
+  const reads = (type: string): boolean => (types === undefined ? isClaude : isAcceptedType(type, types));
+  return {
+    readsImages: reads('image/png'),
+    readsPdfs: reads('application/pdf'),
+    reasons: features.reasoningSupported === true,
+    callsTools: typeof features.toolsSupported === 'boolean' ? features.toolsSupported : supportsTools(deployment),
+    isClaude,
+    contextTokens: limits?.maxPromptTokens ?? limits?.maxTotalTokens,
+    maxOutputTokens: limits?.maxCompletionTokens,
+  };
+}
+
+/** Returns whether every upstream of a chat model accepts tools. */
+export function supportsTools({ kind, type, upstreams }: Deployment): boolean {
+  return kind === 'model' && type === 'chat' && upstreams.every(({ protocol }) => protocols[protocol].supportsTools);
+}

@@ -1,0 +1,39 @@
+import { protocols } from '#contract/configuration/protocols.ts';
+import type { Message } from '#contract/message.ts';
+import { speaksMessages } from './messages-upstream.ts';
+import type { Upstream } from './upstream.ts';
+
+/** Names of thoughts in messages, as `Parley-Ignored` reports them on the chat surface. */
+export const thoughtFields = { plain: 'messages.reasoning_content', signed: 'messages.thinking_blocks' } as const;
+
+/** Whether an upstream accepts the plain thoughts of earlier turns. Strict servers reject a request that has them. */
+export function takesReasoning(upstream: Upstream): boolean {
+  return upstream.acceptsReasoning ?? (protocols[upstream.protocol].takesReasoning(upstream) && servesChat(upstream));
+}
+
+/**
+ * Returns the names of thoughts in the messages that an upstream does not receive. `isTranslated`: the client speaks
+ * another dialect, so that it did not choose these fields itself.
+ */
+export function findLostThoughts(messages: readonly Message[], upstream: Upstream, isTranslated: boolean): string[] {
+  let [hasPlain, hasSigned] = [false, false];
+  for (const { reasoning_content, thinking_blocks } of messages) {
+    if (reasoning_content !== undefined) hasPlain = true;
+    if (thinking_blocks !== undefined) hasSigned = true;
+  }
+  const lost: string[] = [];
+  if (hasPlain && !takesReasoning(upstream)) lost.push(thoughtFields.plain);
+  if (hasSigned && !takesThinkingBlocks(upstream, isTranslated)) lost.push(thoughtFields.signed);
+  return lost;
+}
+
+function takesThinkingBlocks(upstream: Upstream, isTranslated: boolean): boolean {
+  const { thoughtsOf, callsDeployments, speaksChat } = protocols[upstream.protocol];
+  if (speaksMessages(upstream) || thoughtsOf === 'claude' || callsDeployments) return true;
+  return speaksChat && servesChat(upstream) && !isTranslated;
+}
+
+/** Whether an upstream is called by its chat API. The Responses API has no place for these fields. */
+function servesChat({ apis }: Upstream): boolean {
+  return apis === undefined || apis.includes('chat');
+}

@@ -1,0 +1,25 @@
+/** Where the Responses surface is served. */
+export interface ResponsesPlace {
+  /** What stands ahead of `/responses`. */
+  readonly base: string;
+  /** Ends the names of its operations. */
+  readonly suffix: string;
+  /** Whether clients of Azure's older API send `api-version` here. */
+  readonly takesVersion: boolean;
+}
+
+/** `/v1`, and below each alias both `/{alias}/v1` and `/{alias}`, where Azure's clients look for it. */
+export function responsesPlaces(aliases: readonly string[]): ResponsesPlace[] {
+  const ofAliases = aliases.flatMap((alias): ResponsesPlace[] => {
+    const suffix = toSuffix(alias);
+    return [
+      { base: `/${alias}/v1`, suffix, takesVersion: false },
+      { base: `/${alias}`, suffix: `${suffix}_azure`, takesVersion: true },
+    ];
+  });
+  return [{ base: '/v1', suffix: 'V1', takesVersion: false }, ...ofAliases];
+}
+
+function toSuffix(alias: string): string {
+  return alias.replace(/[^a-z0-9]+/gi, '_');
+}

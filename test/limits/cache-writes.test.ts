@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
+import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+import { toNamed } from '../messages/support.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+const telemetry = new RecordedTelemetry();
+
+const prices = { prompt: 0.001, cacheRead: 0.0001, cacheWrite: 0.002, cacheWrite1h: 0.004 };
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  const { endpoint } = upstream;
+  const configuration = {
+    models: {
+      claude: { upstreams: [{ protocol: 'anthropic', endpoint, key: 'k' }], pricing: prices },
+      gateway: { upstreams: [{ endpoint }], pricing: prices },
+    },
+    keys: { [callerKey]: { project: 'p' } },
+    roles: { default: { costLimit: { month: 1000 } } },
+  };
+  service = await startService(configuration, { telemetry });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const usage = {
+  ...{ input_tokens: 10, output_tokens: 0, cache_read_input_tokens: 100, cache_creation_input_tokens: 300 },
+  ...{ cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 }, service_tier: 'priority' },
+};
+const message = {
+  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', stop_reason: 'end_turn', stop_sequence: null },
+  ...{ content: [{ type: 'text', text: 'Hi.' }], usage },
+};
+/** 10 new, 100 read, 100 written for 5 minutes, 200 for an hour. */
+const cost = 0.01 + 0.01 + 0.2 + 0.8;
+
+async function spent(): Promise<number> {
+  const { json } = await service.ask({ method: 'GET', path: '/v1/deployments/claude/limits', headers: withKey() });
+  return (json as { monthCostStats: { used: number } }).monthCostStats.used;
+}
+
+async function costOf(call: () => Promise<unknown>): Promise<number> {
+  const before = await spent();
+  await call();
+  return Number(((await spent()) - before).toFixed(9));
+}
+
+describe('cache writes of 5 minutes and of an hour', () => {
+  it('are charged apart and reported to a chat client', async () => {
+    upstream.script(jsonReply(message));
+    let answer: Awaited<ReturnType<TestService['chat']>> | undefined;
+    const charged = await costOf(async () => {
+      answer = await service.chat('claude', { messages: hello });
+    });
+    expect(charged).toBe(cost);
+    const details = { cacheReadTokens: 100, cacheWriteTokens: 300, cacheWrite1hTokens: 200, serviceTier: 'priority' };
+    expect(telemetry.records.at(-1)?.details).toEqual(details);
+    expect(answer?.completion.usage).toMatchObject({
+      prompt_tokens: 410,
+      prompt_tokens_details: { cached_tokens: 100, cache_write_tokens: 300, cache_write_1h_tokens: 200 },
+      service_tier: 'priority',
+    });
+  });
+
+  it('are charged apart in a relayed stream', async () => {
+    const start = { type: 'message_start', message: { ...message, content: [], stop_reason: null } };
+    const end = { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } };
+    upstream.script(piecesReply(toNamed(start), toNamed(end), toNamed({ type: 'message_stop' })));
+    const body = { model: 'claude', max_tokens: 10, stream: true, messages: hello };
+    expect(await costOf(() => service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body }))).toBe(cost);
+  });
+
+  it('reach a messages client from a gateway that reports them in its own form', async () => {
+    const reported = {
+      prompt_tokens: 410,
+      completion_tokens: 0,
+      total_tokens: 410,
+      prompt_tokens_details: { cached_tokens: 100 },
+    };
+    const { cache_creation, cache_creation_input_tokens } = usage;
+    upstream.script(jsonReply(plainCompletion('Hi.', { usage: { ...reported, cache_creation, cache_creation_input_tokens } })));
+    const body = { model: 'gateway', max_tokens: 10, messages: hello };
+    let told: unknown;
+    const charged = await costOf(async () => {
+      told = (await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body })).json;
+    });
+    expect([charged, told]).toMatchObject([
+      cost,
+      { usage: { input_tokens: 10, cache_read_input_tokens: 100, cache_creation_input_tokens: 300, cache_creation } },
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
+import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  const { endpoint } = upstream;
+  service = await startService({
+    models: {
+      priced: { upstreams: [{ endpoint }], pricing: { prompt: 0.001, completion: 0.002 } },
+      free: { upstreams: [{ endpoint }] },
+    },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+/** 7 tokens of the prompt, 5 of the reply. */
+const cost = 0.017;
+const header = { 'x-parley-include-cost': 'true' };
+
+describe('usage.cost', () => {
+  it('is in a JSON answer if the header asks for it', async () => {
+    upstream.script(jsonReply(plainCompletion('Hi.')));
+    const asked = await service.chat('priced', { messages: hello }, header);
+    const plain = await service.chat('priced', { messages: hello });
+    const free = await service.chat('free', { messages: hello }, header);
+    expect([asked, plain, free].map(({ completion }) => completion.usage?.cost)).toEqual([cost, undefined, undefined]);
+  });
+
+  it('is in a stream if stream_options ask for it, which the upstream does not see', async () => {
+    upstream.script(eventsReply(...plainReply('Hi.')));
+    const body = { messages: hello, stream_options: { include_usage: true, include_cost: true } };
+    const { usages } = await (await service.stream('priced', body)).rest();
+    expect(usages.at(-1)).toMatchObject({ total_tokens: 12, cost });
+    expect(upstream.requests.at(-1)?.body.stream_options).toEqual({ include_usage: true });
+  });
+
+  it('is on the messages and the Responses surface', async () => {
+    upstream.script(jsonReply(plainCompletion('Hi.')));
+    const headers = { ...withKey(), ...header };
+    const message = await service.ask({
+      path: '/msgapi/v1/messages',
+      headers,
+      body: { model: 'priced', max_tokens: 10, messages: hello },
+    });
+    const response = await service.ask({
+      path: '/v1/responses',
+      headers,
+      body: { model: 'priced', input: 'Hello', store: false },
+    });
+    expect([message.json, response.json]).toMatchObject([{ usage: { cost } }, { parley: { cost } }]);
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+/** Answers as the chat template of Qwen does: one system message, only at the beginning. */
+const strictTemplate: Reply = (answering) => {
+  const { messages } = answering.received.body as { messages: { role: string }[] };
+  const isStrict = messages.slice(1).every(({ role }) => role !== 'system' && role !== 'developer');
+  const reply = isStrict
+    ? jsonReply(plainCompletion('Hello.'))
+    : refusal(400, {}, { message: 'System message must be at the beginning.' });
+  return reply(answering);
+};
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(strictTemplate);
+  const { endpoint, url } = upstream;
+  const once = { maxRetryAttempts: 1 };
+  service = await startService({
+    models: {
+      strict: { upstreams: [{ endpoint }], ...once },
+      azure: { upstreams: [{ protocol: 'azure', endpoint: `${url}/openai/deployments/x`, apiVersion: '2024-10-21' }], ...once },
+      lenient: { upstreams: [{ endpoint, foldSystemMessages: false }], ...once },
+    },
+    applications: {
+      quick: {
+        applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+        applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'strict' },
+      },
+    },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const conversation = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'Hello' },
+  { role: 'assistant', content: 'Hi.' },
+  { role: 'developer', content: [{ type: 'text', text: 'Use English.' }] },
+  { role: 'user', content: 'Again' },
+];
+
+function lastMessages(): unknown {
+  return upstream.requests.at(-1)?.body.messages;
+}
+
+describe('a strict chat template', () => {
+  it.each(['strict', 'azure'])('receives one leading system message: %s', async (model) => {
+    const { status } = await service.chat(model, { messages: conversation });
+    expect(status).toBe(200);
+    expect(lastMessages()).toEqual([
+      { role: 'system', content: 'Be brief.\n\nUse English.' },
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Hi.' },
+      { role: 'user', content: 'Again' },
+    ]);
+  });
+
+  it('keeps parts that have more than text', async () => {
+    const marked = { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } };
+    const messages = [
+      { role: 'user', content: 'Hello' },
+      { role: 'developer', content: [marked] },
+      { role: 'developer', content: 'Now.' },
+    ];
+    await service.chat('strict', { messages });
+    expect(lastMessages()).toEqual([
+      { role: 'developer', content: [marked, { type: 'text', text: 'Now.' }] },
+      { role: 'user', content: 'Hello' },
+    ]);
+  });
+
+  it('answers the messages surface with system blocks inside the conversation', async () => {
+    const messages = [
+      { role: 'user', content: 'Hello' },
+      { role: 'system', content: 'Use English.' },
+    ];
+    const body = { model: 'strict', max_tokens: 10, system: [{ type: 'text', text: 'Be brief.' }], messages };
+    const { status } = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body });
+    expect(status).toBe(200);
+    expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
+  });
+
+  it('answers the Responses surface with developer messages after the instructions', async () => {
+    const input = [
+      { role: 'developer', content: 'Use English.' },
+      { role: 'user', content: 'Hello' },
+    ];
+    const body = { model: 'strict', store: false, instructions: 'Be brief.', input };
+    const { status } = await service.ask({ path: '/v1/responses', headers: withKey(callerKey), body });
+    expect(status).toBe(200);
+    expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
+  });
+
+  it('answers a quick app whose user sends a system message of its own', async () => {
+    const { status } = await service.chat('quick', { messages: conversation });
+    expect(status).toBe(200);
+    expect(lastMessages()).toMatchObject([{ role: 'system' }, { role: 'user' }, { role: 'assistant' }, { role: 'user' }]);
+  });
+
+  it('receives the messages as they came if nothing is to be folded', async () => {
+    const long = 'x'.repeat(20_000);
+    const written = `[ {"role":"system","content":"Be brief."}, {"content":"${long}","role":"user"} ]`;
+    await service.ask({ path: '/v1/chat/completions', headers: withKey(), body: `{"model":"strict","messages":${written}}` });
+    expect(upstream.requests.at(-1)?.text).toContain(written);
+  });
+});
+
+describe('foldSystemMessages: false', () => {
+  it('keeps system messages in place', async () => {
+    const { status } = await service.chat('lenient', { messages: conversation });
+    expect([status, lastMessages()]).toEqual([400, conversation]);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+upstreamsAreOdd();
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  const { endpoint } = upstream;
+  const unsupportedFields = ['temperature', 'top_p', 'top_k'];
+  service = await startService({
+    models: {
+      claude: { upstreams: [{ protocol: 'anthropic', endpoint, key: 'k', unsupportedFields, apiVersion: '2026-01-15' }] },
+      older: { upstreams: [{ protocol: 'anthropic', endpoint, key: 'k' }] },
+      gpt: { upstreams: [{ endpoint, unsupportedFields }], defaults: { top_p: 0.5 } },
+    },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const usage = { input_tokens: 3, output_tokens: 1 };
+const message = { id: 'msg_up', type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hi.' }], usage };
+const sampling = { temperature: 0.5, top_k: 4 };
+
+function ask(model: string, headers: Readonly<Record<string, string>> = {}) {
+  const body = { model, max_tokens: 10, messages: hello, ...sampling };
+  return service.ask({ path: '/anthropic/v1/messages', headers: { ...withKey(), ...headers }, body });
+}
+
+describe('unsupportedFields', () => {
+  it('are left out of a relayed request and named', async () => {
+    upstream.script(jsonReply(message));
+    const { status, headers } = await ask('claude');
+    expect([status, headers['parley-ignored']]).toEqual([200, 'temperature, top_k']);
+    expect(upstream.requests.at(-1)?.body).toEqual({ model: 'claude', max_tokens: 10, messages: hello });
+  });
+
+  it('are left out of a translated request and named', async () => {
+    upstream.script(jsonReply(message));
+    const { status, headers } = await service.chat('claude', { messages: hello, temperature: 0.5 });
+    expect([status, headers['parley-ignored']]).toEqual([200, 'temperature']);
+    expect(upstream.requests.at(-1)?.body).not.toHaveProperty('temperature');
+  });
+
+  it('are left out of a chat request, also if they are defaults, which are not named', async () => {
+    upstream.script(jsonReply(plainCompletion('Hi.')));
+    const { status, headers } = await service.chat('gpt', { messages: hello, temperature: 0.5, seed: 1 });
+    expect([status, headers['parley-ignored']]).toEqual([200, 'temperature']);
+    expect(upstream.requests.at(-1)?.body).toEqual({ model: 'gpt', messages: hello, seed: 1 });
+  });
+
+  it('do not change the request of another upstream', async () => {
+    upstream.script(jsonReply(message));
+    const { headers } = await ask('older');
+    expect(headers['parley-ignored']).toBeUndefined();
+    expect(upstream.requests.at(-1)?.body).toMatchObject(sampling);
+  });
+});
+
+describe('apiVersion of an anthropic upstream', () => {
+  it.each([
+    ['claude', '2026-01-15'],
+    ['older', '2023-01-01'],
+  ])('is what %s is sent', async (model, version) => {
+    upstream.script(jsonReply(message));
+    await ask(model, { 'anthropic-version': '2023-01-01' });
+    expect(upstream.requests.at(-1)?.headers['anthropic-version']).toBe(version);
+  });
+
+  it('is 2023-06-01 if neither the configuration nor the client names one', async () => {
+    upstream.script(jsonReply(message));
+    await service.chat('older', { messages: hello });
+    expect(upstream.requests.at(-1)?.headers['anthropic-version']).toBe('2023-06-01');
+  });
+});
