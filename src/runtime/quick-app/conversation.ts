@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json.ts';
 import type { OfferedControl } from '#contract/completed-control.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { isResultName, toToolsRequest } from '#contract/function-calling.ts';
-import type { CompletedControl, Message } from '#contract/message.ts';
+import { toToolsRequest } from '#contract/function-calling.ts';
+import { type CompletedControl, isResultName, type Message } from '#contract/message.ts';
 import { answerTo } from '../ask-user.ts';
 import type { Citation } from '../citations.ts';
 import type { ContextMemory } from '../context/cleared-messages.ts';

@@ -58,11 +58,6 @@ interface OpenCall {
   text: string;
 }
 
-interface WaitingCall {
-  id: string | undefined;
-  text: string;
-}
-
 /** The output of a response as it comes together: each item is opened, filled and closed, and events tell of it. */
 export class Output {
   readonly items: OutputItem[] = [];
@@ -70,8 +65,6 @@ export class Output {
   #message: OpenMessage | undefined;
   #thought: OpenThought | undefined;
   readonly #calls = new Map<number, OpenCall>();
-  /** Calls whose name has not come. */
-  readonly #waiting = new Map<number, WaitingCall>();
   readonly #closedCalls = new Set<number>();
   /** What vendors signed of calls, by their ids. */
   #signedCalls: Record<string, unknown> | undefined;
@@ -289,31 +282,21 @@ export class Output {
     this.#closeThought();
     this.#closeMessage();
     const open = this.#calls.get(index) ?? this.#openCall(piece);
-    if (open === undefined) return;
     if (piece.signed !== undefined) this.sign(open.item.call_id, piece.signed);
     this.#fill(open, piece.text);
   }
 
-  /** Undefined as long as the name has not come. */
-  #openCall({ index, id, name, text }: Piece & { kind: 'call' }): OpenCall | undefined {
-    const waiting = this.#waiting.get(index) ?? { id: undefined, text: '' };
-    waiting.id ??= id;
-    if (name === undefined) {
-      waiting.text += text;
-      this.#waiting.set(index, waiting);
-      return undefined;
-    }
-    this.#waiting.delete(index);
+  #openCall({ index, id, name = '' }: Piece & { kind: 'call' }): OpenCall {
     this.#closeWholeCalls();
     const { kind, ...called } = this.#facts.tools.of(name);
-    const call_id = waiting.id ?? `call_${this.#facts.key}${index}`;
+    // The call of an old-form reply has no ID.
+    const call_id = id ?? `call_${this.#facts.key}${index}`;
     const item: CallItem =
       kind === 'custom'
         ? { type: 'custom_tool_call', id: this.newId('ctc'), call_id, ...toCalled(called), input: '', status: 'in_progress' }
         : { type: 'function_call', id: this.newId('fc'), call_id, ...toCalled(called), arguments: '', status: 'in_progress' };
     const open: OpenCall = { item, at: this.#push(item), args: new CallArguments(), text: '' };
     this.#calls.set(index, open);
-    if (waiting.text !== '') this.#fill(open, waiting.text);
     return open;
   }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Delta } from '#contract/chunk.ts';
+import type { Delta, ToolCallDelta } from '#contract/chunk.ts';
 
 /** A fragment of one item of an output. */
 export type Piece =
@@ -19,8 +19,8 @@ export function toPieces(delta: Delta): Piece[] {
   const pieces = toThoughts(delta);
   if (isText(delta.content)) pieces.push({ kind: 'text', text: delta.content });
   if (isText(delta.refusal)) pieces.push({ kind: 'refusal', text: delta.refusal });
-  for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) if (isJsonObject(call)) pieces.push(toCall(call));
-  if (isJsonObject(delta.function_call)) pieces.push(toCall({ index: 0, function: delta.function_call }));
+  for (const call of delta.tool_calls ?? []) pieces.push(toCall(call));
+  if (delta.function_call) pieces.push(toCall({ index: 0, function: delta.function_call }));
   return pieces;
 }
 
@@ -38,16 +38,9 @@ function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): P
   return pieces;
 }
 
-function toCall({ index, id, function: asked, extra_content: signed }: JsonObject): Piece {
-  const { name, arguments: args } = isJsonObject(asked) ? asked : ({} as JsonObject);
-  return {
-    kind: 'call',
-    index: typeof index === 'number' ? index : 0,
-    ...(isText(id) && { id }),
-    ...(isText(name) && { name }),
-    text: isText(args) ? args : '',
-    ...(signed !== undefined && { signed }),
-  };
+function toCall({ index, id, function: called, extra_content: signed }: ToolCallDelta & { extra_content?: unknown }): Piece {
+  const { name, arguments: text = '' } = called ?? {};
+  return { kind: 'call', index, ...(id && { id }), ...(name && { name }), text, ...(signed !== undefined && { signed }) };
 }
 
 function isText(value: unknown): value is string {
