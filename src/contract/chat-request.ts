@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { isResultName } from './function-calling.ts';
-import { Message } from './message.ts';
+import { isResultName, Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
 import { refuseOtherCase, requestFault, requireShape } from './request-fault.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from './without-nulls.ts';

@@ -1,5 +1,5 @@
 import type { ChatRequest } from './chat-request.ts';
-import type { Message } from './message.ts';
+import { isResultName, type Message } from './message.ts';
 
 /** Whether a request speaks of functions in the old form, in its fields or in its messages. */
 export function usesFunctions(request: ChatRequest): boolean {
@@ -65,9 +65,4 @@ function findResults(messages: readonly Message[]): Map<Message, Message> {
     open = undefined;
   }
   return results;
-}
-
-/** Returns whether a `function` message with this name answers the call. Names of messages have no dash, names of functions may. */
-export function isResultName(name: string | undefined, called: string): boolean {
-  return name === called || name === called.replaceAll('-', '_');
 }
