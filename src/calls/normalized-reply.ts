@@ -248,7 +248,8 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** The chunk with repaired calls, finish reasons, and `custom_content`. The same object for all others. */
   #toNormalChunk(chunk: Chunk): Chunk {
     let choices: ChunkChoice[] | undefined;
-    for (const [at, choice] of chunk.choices.entries()) {
+    for (let at = 0; at < chunk.choices.length; at += 1) {
+      const choice = chunk.choices[at] as ChunkChoice;
       const normal = this.#toNormalChoice(choice);
       if (normal === choice) continue;
       choices ??= [...chunk.choices];

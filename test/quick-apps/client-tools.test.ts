@@ -183,8 +183,8 @@ describe('several calls in one reply', () => {
 
 describe('a result', () => {
   it.each([
-    ['of another function', 'ring', 'messages[2].name', /open-door was asked for/],
-    ['of a function that is not there', 'nothing', 'messages[2].name', /open-door was asked for/],
+    ['of another function', 'ring', 'messages[2].name', /^messages\[2\]\.name must be "open-door"/],
+    ['of a function that is not there', 'nothing', 'messages[2].name', /^messages\[2\]\.name must be "open-door"/],
   ])('%s is refused', async (_what, name, param, said) => {
     await using rig = await rigOf(clientTools, calls(['open-door', {}]));
     const stopped = messageOf(await rig.chat('Open.'));
