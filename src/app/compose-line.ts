@@ -49,6 +49,7 @@ export function composeLine(deps: CompleteServiceDeps) {
   const { snapshot, clock, caches, telemetry, loadBalancer, noteFault, noteGraph } = deps;
   const { noteRemovedReferences = () => undefined, noteUnusablePart = () => undefined } = deps;
   const { perRequestKeys, limits, seal } = deps.stores;
+  const newId = createLetterIds();
   const catalog = new Catalog(deps.stores.applications);
   const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
   const states = new RunStates(toStateSigner(seal), texts);
@@ -57,7 +58,7 @@ export function composeLine(deps: CompleteServiceDeps) {
     ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, noteFault },
     noteMissing: deps.noteMissing,
     noteUnusablePart,
-    serviceEmbed: { calls: () => calls, telemetry, clock, newId: createLetterIds() },
+    serviceEmbed: { calls: () => calls, telemetry, clock, newId },
   });
   const openApi = new OpenApiReader();
   const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, noteFault, noteUnusablePart });
@@ -71,11 +72,11 @@ export function composeLine(deps: CompleteServiceDeps) {
   const callPrograms: AnswerWith = (prepared, sink) => callApplication(applications, prepared, sink);
   const callModel: AnswerWith = (prepared, sink) =>
     (prepared.target.deployment.isServedByPrograms ? callPrograms : callEndpoints)(prepared, sink);
-  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, callUpstreams: callModel, clock, noteFault };
+  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, callUpstreams: callModel, clock, newId, noteFault };
   const quickApps = {
     calls: () => calls,
     toolSources: (of: Configuration) => toolSources(of).sources,
-    ...{ catalog, states, telemetry, clock, noteFault, noteGraph },
+    ...{ catalog, states, telemetry, clock, newId, noteFault, noteGraph },
   };
   const ways: AnswerWays = {
     callUpstreams: callEndpoints,
@@ -90,7 +91,7 @@ export function composeLine(deps: CompleteServiceDeps) {
   const requireConsent = createRequireConsent(consent);
   const calls: Calls = {
     authorize: createAuthorize({ snapshot, catalog, requireConsent }),
-    answer: createAnswerChat({ states, reserveLimits, clock, ways, noteRemovedReferences }),
+    answer: createAnswerChat({ states, reserveLimits, clock, ways, noteRemovedReferences, newId }),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
     askFeature: (ask, signal) =>

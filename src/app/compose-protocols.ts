@@ -22,21 +22,23 @@ export function composeProtocols(
   { http, embedder, clock, demoPaceMs = usualDemoPaceMs, noteLost = () => undefined }: ServiceDeps,
   guarded: HttpClient,
 ): Record<ProtocolName, ChatProtocol> {
-  const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: createLetterIds(), paceMs: demoPaceMs });
+  const newId = createLetterIds();
+  const tools = (protocol: ChatProtocol): ChatProtocol => withFunctions(protocol, newId);
+  const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId, paceMs: demoPaceMs });
   const vendor = (name: VendorName): ChatProtocol =>
-    withFunctions(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, noteLost }))));
+    tools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, noteLost }))));
   const responses = withChoices(createResponsesProtocol(http, clock, readRefusal));
   return {
-    openai: withFunctions(createOpenAiProtocol(http, 'openai', responses)),
-    azure: withFunctions(createOpenAiProtocol(http, 'azure', responses)),
+    openai: tools(createOpenAiProtocol(http, 'openai', responses)),
+    azure: tools(createOpenAiProtocol(http, 'azure', responses)),
     application: eitherOf(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
     dial: createOpenAiProtocol(http, 'dial'),
-    anthropic: withFunctions(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
+    anthropic: tools(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
     bedrock: vendor('bedrock'),
     vertex: vendor('vertex'),
     gemini: vendor('gemini'),
     mistral: vendor('mistral'),
-    demo: withFunctions(withChoices(demo)),
+    demo: tools(withChoices(demo)),
   };
 }
 

@@ -28,6 +28,8 @@ export interface AnswerChatDeps {
   readonly clock: Clock;
   readonly ways: AnswerWays;
   readonly noteRemovedReferences: NoteRemovedReferences;
+  /** Returns a random ID. */
+  readonly newId: () => string;
 }
 
 /** The ways to answer a call: a model's upstreams, with or without addons, an application behind an endpoint, one without code. */
@@ -50,7 +52,7 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
     const includesCost = asked.includesCost === true || asksForCost(asked.request);
     const totals = new UsageTotals({ deployment, promptTokens, inner, includesCost });
     const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
-    const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
+    const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true, newId: deps.newId }, reply);
     const metered = new MeteredReply({ target, totals, notes }, normalized);
     void begin(deps, { prepared, promptTokens, admitted: asked.admitted }, metered);
     return metered;

@@ -15,7 +15,7 @@ import { Frame, type Native, type RawFrame } from '#contract/frame.ts';
 import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/well-formed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { charsSaid } from '#domain/usage/usage.ts';
-import { ReplyCalls } from './reply-calls.ts';
+import { ReplyCalls } from '#upstreams/reply-calls.ts';
 import { ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
@@ -30,6 +30,8 @@ export interface ReplyFacts {
   readonly head: ReplyIdentity;
   readonly totals: UsageTotals;
   readonly isStreamed: boolean;
+  /** Returns a random ID. Called only for calls whose ID is missing or repeated. */
+  readonly newId: () => string;
 }
 
 /**
@@ -51,18 +53,18 @@ export class NormalizedReply implements Sink<RawFrame> {
   #isRelayed = false;
   /** Indexes of the choices that have begun, each with whether it is finished. */
   readonly #choices = new Map<number, boolean>();
-  readonly #replyId: string;
+  readonly #newId: () => string;
   /** Created for the first call or finish reason. */
   #calls: ReplyCalls | undefined;
   /** Created for the first `custom_content`. */
   #content: ReplyContent | undefined;
 
-  constructor({ head, totals, isStreamed }: ReplyFacts, next: Sink<Frame>) {
+  constructor({ head, totals, isStreamed, newId }: ReplyFacts, next: Sink<Frame>) {
     this.#next = next;
     this.#isStreamed = isStreamed;
     this.#totals = totals;
     this.#identity = head;
-    this.#replyId = head.id;
+    this.#newId = newId;
   }
 
   /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
@@ -186,7 +188,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       const { tool_calls: calls, function_call: called } = choice.message;
       let normal = choice;
       if (choice.finish_reason !== 'stop' || calls || called) {
-        this.#calls ??= new ReplyCalls(this.#replyId);
+        this.#calls ??= new ReplyCalls(this.#newId);
         normal = this.#calls.toNormalWhole(choice);
       }
       const { index, message } = normal;
@@ -246,7 +248,8 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** The chunk with repaired calls, finish reasons, and `custom_content`. The same object for all others. */
   #toNormalChunk(chunk: Chunk): Chunk {
     let choices: ChunkChoice[] | undefined;
-    for (const [at, choice] of chunk.choices.entries()) {
+    for (let at = 0; at < chunk.choices.length; at += 1) {
+      const choice = chunk.choices[at] as ChunkChoice;
       const normal = this.#toNormalChoice(choice);
       if (normal === choice) continue;
       choices ??= [...chunk.choices];
@@ -261,8 +264,11 @@ export class NormalizedReply implements Sink<RawFrame> {
     let normal = choice;
     const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
     if (!isPlainEnd || calls || called) {
-      this.#calls ??= new ReplyCalls(this.#replyId);
-      normal = this.#calls.toNormal(choice, this.#choices.get(index) === true);
+      this.#calls ??= new ReplyCalls(this.#newId);
+      const isLate = this.#choices.get(index) === true && this.#calls.endReason(index) === 'stop';
+      normal = this.#calls.toNormal(choice);
+      // A first call after the finish reason: the choice gets another one, at the end at the latest.
+      if (isLate && this.#calls.hasCalls(index)) this.#choices.set(index, false);
     }
     if (!isJsonObject(content)) return normal;
     this.#content ??= new ReplyContent();

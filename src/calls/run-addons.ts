@@ -6,6 +6,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Frame, RawFrame } from '#contract/frame.ts';
 import { type AddonTools, findAddons, type NamedAddon } from '#runtime/addons.ts';
 import { runLoop } from '#runtime/loop.ts';
+import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
 import { inToolForm } from '#upstreams/with-functions.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
@@ -14,6 +15,8 @@ export interface AddonDeps {
   readonly addonTools: (configuration: Configuration) => AddonTools;
   readonly callUpstreams: AnswerWith;
   readonly clock: Clock;
+  /** Returns a random ID. */
+  readonly newId: () => string;
   /** Called with tool faults whose reason nobody is told. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
@@ -27,7 +30,7 @@ export function runAddons(deps: AddonDeps, prepared: PreparedCall, sink: Sink<Ra
   const single = { ...prepared, request, native: undefined };
   if (found.length === 0) return deps.callUpstreams({ ...single, request: { ...request, n } }, sink);
   const run = (reply: Sink<RawFrame>): Handle =>
-    inToolForm(request, reply, (inner, inToolReply) =>
+    inToolForm(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
       pump((signal) => loop(deps, { ...single, request: inner }, { found, signal }), inToolReply),
     );
   return n === 1 ? run(sink) : fanOut(n, run, sink);
@@ -44,7 +47,11 @@ async function* loop(deps: AddonDeps, prepared: PreparedCall, { found, signal }:
   const { configuration } = snapshot;
   const { tools, missing } = await deps.addonTools(configuration).load(found, signal);
   yield* runLoop({
-    ask: (inner) => pushed((sink) => deps.callUpstreams({ ...prepared, request: inner }, sink), signal),
+    ask: (inner) =>
+      pushed<Frame>((sink) => {
+        const normalized = new NormalizedCalls(deps.newId, sink);
+        return deps.callUpstreams({ ...prepared, request: inner }, normalized);
+      }, signal),
     request,
     tools,
     missing,

@@ -10,6 +10,7 @@ import { runLoop } from '#runtime/loop.ts';
 import type { ToolSources } from '#runtime/quick-app/load-tools.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import { loadServers } from '#runtime/remote-tools.ts';
+import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { openConversation } from './run-quick-app.ts';
 
@@ -17,6 +18,8 @@ export interface RemoteToolsDeps {
   readonly toolSources: (configuration: Configuration) => Pick<ToolSources, 'mcp'>;
   readonly states: RunStates;
   readonly clock: Clock;
+  /** Returns a random ID. */
+  readonly newId: () => string;
   /** Called with tool faults whose reason nobody is told. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
@@ -52,7 +55,7 @@ async function* loop(
     conversation: openConversation(deps.states, { deployment, request: asked, caller }),
   });
   yield* runLoop({
-    ask: (asked) => pushed((sink) => answer(ask(asked), sink), signal),
+    ask: (asked) => pushed<Frame>((sink) => answer(ask(asked), new NormalizedCalls(deps.newId, sink)), signal),
     request,
     ...loaded,
     approved: remote.approved,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { Message } from './message.ts';
+import { isResultName, Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
 import { refuseOtherCase, requestFault, requireShape } from './request-fault.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from './without-nulls.ts';
@@ -166,7 +166,7 @@ function checkFunctionResults(messages: readonly Message[]): void {
     const { role, name, function_call: call } = messages[index] as Message;
     if (call !== undefined) waiting = call.name;
     if (role !== 'function' || waiting === undefined) continue;
-    if (name !== waiting && name !== waiting.replaceAll('-', '_'))
+    if (!isResultName(name, waiting))
       throw requestFault(
         `messages[${index}].name`,
         `must be ${JSON.stringify(waiting)}, the name of the function call that it answers`,

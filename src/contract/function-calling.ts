@@ -1,5 +1,5 @@
 import type { ChatRequest } from './chat-request.ts';
-import type { Message } from './message.ts';
+import { isResultName, type Message } from './message.ts';
 
 /** Whether a request speaks of functions in the old form, in its fields or in its messages. */
 export function usesFunctions(request: ChatRequest): boolean {
@@ -9,9 +9,8 @@ export function usesFunctions(request: ChatRequest): boolean {
 }
 
 /**
- * The request in the form of tools: `functions` are tools, calls of functions are tool calls with made-up ids and
- * their results tool messages. Every call gets a result and every result a call, as tools want it. The same object if
- * nothing is of the old form.
+ * Returns the request in the form of tools: `functions` become tools, function calls become tool calls with created ids, and
+ * their results become tool messages. Returns the same object if nothing is of the old form.
  */
 export function toToolsRequest(request: ChatRequest): ChatRequest {
   if (!usesFunctions(request)) return request;
@@ -29,36 +28,41 @@ function toToolChoice(choice: 'none' | 'auto' | { name: string }): unknown {
   return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } };
 }
 
-interface OpenCall {
-  readonly id: string;
-  readonly name: string;
+/**
+ * Converts the messages to the form of tools. A result is moved directly after its call. A call without a result is left out,
+ * and a result without a call becomes a user message, since tools need both.
+ */
+function toToolMessages(messages: readonly Message[]): Message[] {
+  const results = findResults(messages);
+  const answered = new Set(results.values());
+  let calls = 0;
+  return messages.flatMap((message): Message[] => {
+    const { function_call: call, ...rest } = message;
+    if (message.role === 'function') return answered.has(message) ? [] : [{ ...rest, role: 'user', content: rest.content ?? '' }];
+    if (call === undefined) return [message];
+    if (rest.tool_calls !== undefined) return [rest];
+    const content = rest.content ?? null;
+    const result = results.get(message);
+    if (result === undefined) return content === null || content === '' ? [] : [{ ...rest, content }];
+    const id = `call_${calls}`;
+    calls += 1;
+    return [
+      { ...rest, content, tool_calls: [{ id, type: 'function', function: { name: call.name, arguments: call.arguments } }] },
+      { role: 'tool', tool_call_id: id, content: result.content ?? '' },
+    ];
+  });
 }
 
-function toToolMessages(messages: readonly Message[]): Message[] {
-  const made: Message[] = [];
-  let open: OpenCall | undefined;
-  let calls = 0;
-  const call = (message: Message, name: string, args: string): void => {
-    open = { id: `call_${calls}`, name };
-    calls += 1;
-    made.push({ ...message, tool_calls: [{ id: open.id, type: 'function', function: { name, arguments: args } }] });
-  };
-  const answer = (content: NonNullable<Message['content']>): void => {
-    if (open !== undefined) made.push({ role: 'tool', tool_call_id: open.id, content });
-    open = undefined;
-  };
+/** Returns the result of each message with a function call. The newest call is the one that a result answers. */
+function findResults(messages: readonly Message[]): Map<Message, Message> {
+  const results = new Map<Message, Message>();
+  let open: Message | undefined;
   for (const message of messages) {
-    const { function_call: asked, name = '', ...rest } = message;
-    if (open !== undefined && !(message.role === 'function' && name === open.name)) answer('No result was given.');
-    if (message.role === 'function') {
-      if (open === undefined) call({ role: 'assistant', content: null }, name, '{}');
-      answer(message.content ?? '');
-    } else if (asked !== undefined && rest.tool_calls === undefined) {
-      call({ ...rest, content: rest.content ?? null }, asked.name, asked.arguments);
-    } else {
-      made.push(asked === undefined ? message : rest);
-    }
+    if (message.function_call !== undefined && message.tool_calls === undefined) open = message;
+    if (message.role !== 'function' || open?.function_call === undefined) continue;
+    if (!isResultName(message.name, open.function_call.name)) continue;
+    results.set(open, message);
+    open = undefined;
   }
-  answer('No result was given.');
-  return made;
+  return results;
 }

@@ -111,3 +111,8 @@ export function toolCallsOf({ tool_calls: calls }: Message): JsonObject[] {
 export function withoutInstructions(messages: readonly Message[]): Message[] {
   return messages.filter((message) => !isInstruction(message));
 }
+
+/** Returns whether a `function` message with this name answers the call. Names of messages have no dash, names of functions may. */
+export function isResultName(name: string | undefined, called: string): boolean {
+  return name === called || name === called.replaceAll('-', '_');
+}

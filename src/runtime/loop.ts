@@ -202,7 +202,7 @@ class Loop {
   }
 
   async *#ask(nth: number): AsyncGenerator<Chunk, Turn> {
-    const turn = new Turn(nth);
+    const turn = new Turn();
     const usage = new TurnUsage(this.#options.model);
     const inner = new Renumbering(this.#reply);
     const forget = (): void => {

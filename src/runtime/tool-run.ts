@@ -201,7 +201,7 @@ class ToolRun {
   async #report({ content, stages = [], usage = [] }: ToolProgress): Promise<void> {
     if (this.#isOver) return;
     this.#runs.tally.add(usage);
-    const own = content ? [{ index: this.#stage, content }] : [];
+    const own = content ? [{ index: this.#stage, content, status: null }] : [];
     const all = [...own, ...this.#inner.stages(stages)];
     if (all.length > 0) await this.#put({ stages: all });
   }

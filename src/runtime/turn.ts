@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { Chunk, Delta, FinishReason, ToolCallDelta } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Message } from '#contract/message.ts';
@@ -18,25 +18,19 @@ export interface ToolCall {
 }
 
 interface CallInParts {
-  id: string;
-  name: string;
+  readonly id: string;
+  readonly name: string;
   arguments: string;
-  rest: JsonObject;
+  readonly rest: JsonObject;
 }
 
 /** One reply of the model: passes on at once what is for the user, and collects what the loop acts on. */
 export class Turn {
-  readonly #nth: number;
   readonly #calls = new Map<number, CallInParts>();
   readonly #reasoning: JsonObject = {};
   #length = 0;
   text = '';
   finishReason: FinishReason | null = null;
-
-  /** `nth` makes ids for calls that came without one. */
-  constructor(nth: number) {
-    this.#nth = nth;
-  }
 
   /** What of the chunk is for the user; undefined if nothing is. Choices beyond the first are ignored. */
   take(chunk: Chunk): Delta | undefined {
@@ -44,7 +38,7 @@ export class Turn {
     if (choice === undefined) return undefined;
     if (choice.finish_reason) this.finishReason = choice.finish_reason;
     const { role: _role, tool_calls, ...delta } = choice.delta ?? {};
-    if (Array.isArray(tool_calls)) for (const [at, part] of tool_calls.entries()) this.#takeCall(part, at);
+    for (const part of tool_calls ?? []) this.#takeCall(part);
     if (typeof delta.content === 'string') {
       this.#count(delta.content.length);
       this.text += delta.content;
@@ -59,15 +53,15 @@ export class Turn {
     return this.finishReason === 'length' || this.finishReason === 'content_filter';
   }
 
-  /** The calls in the order asked, each with an id of its own. */
+  /** The calls in the order of their indexes. */
   get calls(): ToolCall[] {
-    const ids = new Set<string>();
     const inOrder = [...this.#calls].sort(([a], [b]) => a - b);
-    return inOrder.map(([, call], nth) => {
-      const id = call.id === '' || ids.has(call.id) ? `call_${this.#nth}_${nth}` : call.id;
-      ids.add(id);
-      return { ...call.rest, id, type: 'function', function: { name: call.name, arguments: call.arguments } };
-    });
+    return inOrder.map(([, { id, name, arguments: args, rest }]) => ({
+      ...rest,
+      id,
+      type: 'function',
+      function: { name, arguments: args },
+    }));
   }
 
   /** The reply as a message for the model's next turn. */
@@ -75,20 +69,13 @@ export class Turn {
     return { role: 'assistant', content: this.text || null, ...this.#reasoning, tool_calls: this.calls };
   }
 
-  /** A whole reply has no `index` in its calls: they are numbered as they stand. */
-  #takeCall(part: ToolCallDelta, at: number): void {
-    if (!isJsonObject(part)) return;
-    const { index, id, type: _type, function: said, ...rest } = part;
-    const key = typeof index === 'number' ? index : at;
-    if (!this.#calls.has(key) && this.#calls.size >= maxCalls) return;
-    const call = this.#calls.get(key) ?? { id: '', name: '', arguments: '', rest: {} };
-    if (id) call.id = String(id);
-    const name = textOf(said?.name);
-    this.#count(name.length + JSON.stringify(rest).length);
-    call.name += name;
-    call.arguments += textOf(said?.arguments);
+  #takeCall({ index, id = '', type: _type, function: said, ...rest }: ToolCallDelta): void {
+    if (!this.#calls.has(index) && this.#calls.size >= maxCalls) return;
+    const call = this.#calls.get(index) ?? { id, name: said?.name ?? '', arguments: '', rest: {} };
+    this.#count((said?.name ?? '').length + JSON.stringify(rest).length);
+    call.arguments += said?.arguments ?? '';
     Object.assign(call.rest, rest);
-    this.#calls.set(key, call);
+    this.#calls.set(index, call);
     if (call.arguments.length > maxArgumentsLength)
       throw tooMuch(`asked for more than ${maxArgumentsLength} characters of arguments`);
   }

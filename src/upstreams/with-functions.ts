@@ -4,28 +4,35 @@ import { Frame, type RawFrame } from '#contract/frame.ts';
 import { FunctionCallReply } from '#contract/function-call-reply.ts';
 import { toToolsRequest, usesFunctions } from '#contract/function-calling.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
+import { NormalizedCalls } from './normalized-calls.ts';
 
-/** Lets callers use `functions` with a protocol that only knows `tools`. */
-export function withFunctions(protocol: ChatProtocol): ChatProtocol {
+/** Lets callers use `functions` with a protocol that only knows `tools`. `newId` returns a random ID. */
+export function withFunctions(protocol: ChatProtocol, newId: () => string): ChatProtocol {
   return {
     ...protocol,
     chat(ask, reply) {
       if (!usesFunctions(ask.request)) return protocol.chat(ask, reply);
-      return inToolForm(ask.request, reply, (request, toolReply) => protocol.chat({ ...ask, request }, toolReply));
+      return inToolForm(ask.request, { reply, newId }, (request, toolReply) => protocol.chat({ ...ask, request }, toolReply));
     },
   };
 }
 
-/** Asks in the form of tools whatever form the request has, and gives the reply in the form of the request. */
-export function inToolForm(
-  request: ChatRequest,
-  reply: Sink<RawFrame>,
-  ask: (request: ChatRequest, reply: Sink<RawFrame>) => Handle,
-): Handle {
-  return usesFunctions(request) ? ask(toToolsRequest(request), new FunctionCallSink(reply)) : ask(request, reply);
+interface Replying {
+  readonly reply: Sink<RawFrame>;
+  readonly newId: () => string;
 }
 
-class FunctionCallSink implements Sink<RawFrame> {
+/** Sends the request in the form of tools and returns the reply in the form of the request. */
+export function inToolForm(
+  request: ChatRequest,
+  { reply, newId }: Replying,
+  ask: (request: ChatRequest, reply: Sink<RawFrame>) => Handle,
+): Handle {
+  if (!usesFunctions(request)) return ask(request, reply);
+  return ask(toToolsRequest(request), new NormalizedCalls(newId, new FunctionCallSink(reply)));
+}
+
+class FunctionCallSink implements Sink<Frame> {
   readonly #converter = new FunctionCallReply();
   readonly #next: Sink<RawFrame>;
 
@@ -33,8 +40,8 @@ class FunctionCallSink implements Sink<RawFrame> {
     this.#next = next;
   }
 
-  frame(frame: RawFrame): void {
-    this.#next.frame(Frame.ofRawChunks(...frame.chunks.map((chunk) => this.#converter.toFunctionCall(chunk))));
+  frame(frame: Frame): void {
+    this.#next.frame(Frame.ofChunks(...frame.chunks.map((chunk) => this.#converter.toFunctionCall(chunk))));
   }
 
   end(): void {

@@ -58,6 +58,19 @@ describe('functions of the old form', () => {
     expect([status, error.param, upstream.requests.length - asked]).toEqual([400, 'messages[2].name', 0]);
   });
 
+  it('have a call and its result sent next to each other, and nothing that the client did not send', async () => {
+    upstream.script(jsonReply(plainCompletion('It is sunny.')));
+    const asks = { role: 'assistant', content: null, function_call: { name: 'get-weather', arguments: '{}' } };
+    const sunny = { role: 'function', name: 'get_weather', content: 'sunny' };
+    const { status } = await service.chat('m', { messages: [sunny, asks, ...hello, sunny, asks, ...hello] });
+    expect(status).toBe(200);
+    const [alone, call, result, ...others] = lastBody().messages as { tool_calls?: { id: string }[]; tool_call_id?: string }[];
+    expect(alone).toEqual({ ...sunny, role: 'user' });
+    expect(call?.tool_calls?.[0]?.id).toBe(result?.tool_call_id);
+    expect(result).toMatchObject({ role: 'tool', content: 'sunny' });
+    expect(others).toEqual([...hello, ...hello]);
+  });
+
   it('have their messages translated, with ids that fit together', async () => {
     upstream.script(jsonReply(plainCompletion('It is sunny.')));
     await service.chat('m', {

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TraceItem } from '#runtime/quick-app/trace-run.ts';
 import { delta, finish, text } from '#test/chunks.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
-import { eventsReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import {
+  eventsReply,
+  type Reply,
+  refusal,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  toEvent,
+} from '#test/scripted-upstream.ts';
 import { MemoryBlobs } from '../retrieval/library.ts';
 import { calls, messageOf, operationsOf, type Rig, type SentMessage, says, stagesOf, startRig, user } from './support.ts';
 
@@ -186,6 +193,31 @@ describe('a conversation that has too much text', () => {
   });
 });
 
+/** A stream of a Responses upstream: its start, its items, and its end. */
+function responseEvents(type: string, response: { readonly output: readonly object[]; readonly [key: string]: unknown }): Reply {
+  const opening = { id: 'resp_1', object: 'response', created_at: 1, model: 'x', status: 'in_progress', output: [] };
+  const items = response.output.flatMap((item, output_index) => [
+    { type: 'response.output_item.added', output_index, item },
+    ...('arguments' in item
+      ? [
+          {
+            type: 'response.function_call_arguments.done',
+            item_id: (item as { id?: string }).id,
+            output_index,
+            arguments: item.arguments,
+          },
+        ]
+      : []),
+    ...('content' in item ? [{ type: 'response.output_text.delta', output_index, content_index: 0, delta: 'Done.' }] : []),
+    { type: 'response.output_item.done', output_index, item },
+  ]);
+  const events = [{ type: 'response.created', response: opening }, ...items, { type, response: { ...opening, ...response } }];
+  return ({ response: sent }) => {
+    sent.writeHead(200, { 'content-type': 'text/event-stream' });
+    sent.end(events.map((event, at) => `event: ${event.type}\n${toEvent({ ...event, sequence_number: at })}`).join(''));
+  };
+}
+
 describe('a model that refuses a conversation as too long', () => {
   const tooLong = (): Reply =>
     refusal(400, {}, { code: 'context_length_exceeded', message: 'Your messages resulted in 70000 tokens.' });
@@ -205,6 +237,40 @@ describe('a model that refuses a conversation as too long', () => {
   ])('in whatever words: %s', async (message) => {
     await using rig = await start([calls(['one', {}]), calls(['two', {}]), refusal(400, {}, { message }), says('Done.')], {});
     expect(messageOf(await rig.chat('Read.')).content).toBe('Done.');
+  });
+
+  it('is asked once more, with less, where it reports that by response.failed', async () => {
+    const inResponse = (item: object): Reply => responseEvents('response.completed', { status: 'completed', output: [item] });
+    const called = (name: string) =>
+      inResponse({
+        type: 'function_call',
+        id: `fc_${name}`,
+        call_id: `call_${name}`,
+        name,
+        arguments: '{}',
+        status: 'completed',
+      });
+    const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' };
+    const content = [{ type: 'output_text', text: 'Done.', annotations: [] }];
+    const said = inResponse({ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content });
+    const failed = responseEvents('response.failed', { status: 'failed', error, output: [] });
+    await using rig = await startRig({
+      app: operationsOf(api, ...names),
+      replies: [...names.slice(0, 3).map(called), failed, said],
+      model: (endpoint) => ({ upstreams: [{ endpoint, api: 'responses' }] }),
+    });
+    expect(messageOf(await rig.chat('Read.')).content).toBe('Done.');
+    const outputs = rig.model.requests
+      .slice(3)
+      .map(({ body }) =>
+        (body.input as { type?: string; output?: string }[]).flatMap(({ type, output }) =>
+          type === 'function_call_output' ? [String(output).includes('was cleared to make room')] : [],
+        ),
+      );
+    expect(outputs).toEqual([
+      [false, false, false],
+      [true, true, false],
+    ]);
   });
 
   it('is asked twice at most, and not again where nothing can be left out', async () => {

@@ -33,6 +33,16 @@ describe('when the caller leaves', () => {
 });
 
 describe('a tool that reports', () => {
+  it('has a status in each chunk of its stage', async () => {
+    const chatty = tool('chatty', async (_args, { report }: ToolContext) => {
+      await report({ content: '1 of 2' });
+      return 'done';
+    });
+    const chunks = await chunksOf({ ask: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask, tools: [chatty] });
+    const stages = chunks.flatMap(({ choices }) => choices[0]?.delta.custom_content?.stages ?? []);
+    expect(stages.map(({ status }) => status)).toEqual([null, null, 'completed']);
+  });
+
   it('is held back by a slow reader', async () => {
     let reported = 0;
     const chatty = tool('chatty', async (_args, { report }: ToolContext) => {

@@ -11,7 +11,7 @@ import { withFunctions } from '#upstreams/with-functions.ts';
 import { fixture } from './support.ts';
 
 const http = new LeanClient();
-const protocol = withFunctions(withChoices(createAnthropicProtocol(http, { epochMs: () => 1_700_000_000_000 })));
+const protocol = withFunctions(withChoices(createAnthropicProtocol(http, { epochMs: () => 1_700_000_000_000 })), () => 'id');
 let scripted: ScriptedUpstream;
 
 beforeAll(async () => {

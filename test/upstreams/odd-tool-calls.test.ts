@@ -141,6 +141,8 @@ const both = [
 const first = { id: 'call_a', type: 'function', function: weather };
 const second = { id: 'call_b', type: 'function', function: time };
 
+const call = (given: Part, index: number) => delta({ tool_calls: [{ index, ...given }] as never });
+
 const oddCalls: readonly (readonly [string, readonly Part[], typeof both])[] = [
   [
     'that all have the index 0',
@@ -185,10 +187,32 @@ describe.each(Object.entries(clients))('the reply to a client of %s', (_surface,
     expect(reply.calls.every(({ id }) => /^[\w-]{1,40}$/.test(id))).toBe(true);
   });
 
+  it.each([
+    ['before and after the finish reason stop', [call(first, 0), finish('stop'), call(second, 1)], both],
+    ['after the finish reason stop', [finish('stop'), call(first, 0)], both.slice(0, 1)],
+    ['after the finish reason tool_calls', [finish('tool_calls'), call(first, 0)], both.slice(0, 1)],
+    ['and no finish reason', [call(first, 0)], both.slice(0, 1)],
+  ] as const)('ends with tool_calls for a stream with a call %s', async (_what, events, expected) => {
+    upstream.script(eventsReply(delta({ role: 'assistant', content: null }), ...events, usage(1, 1)));
+    const reply = await read();
+    expect(reply.calls.map(({ name, args }) => ({ name, args }))).toEqual(expected);
+    expect(reply.reason).toBe('tool_calls');
+  });
+
   it.each(['tool_calls', 'function_call', '', 'eos'])('ends with stop for text that ends with %j', async (reason) => {
     upstream.script(textReply(reason));
     expect(await read()).toEqual({ text: 'No wind', calls: [], reason: 'stop' });
   });
+});
+
+describe('a message of the messages surface', () => {
+  it.each([[[finish('stop')]], [[]]])(
+    'ends with tool_use where a tool was called, whatever the upstream reports: %#',
+    async (ending) => {
+      upstream.script(eventsReply(delta({ role: 'assistant', content: '' }), call(first, 0), ...ending));
+      expect((await anthropic().messages.stream(messagesRequest).finalMessage()).stop_reason).toBe('tool_use');
+    },
+  );
 });
 
 describe('a stream of the chat surface', () => {

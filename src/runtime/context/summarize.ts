@@ -39,7 +39,7 @@ export async function summarize(messages: readonly Message[], before: string | u
 
 async function askFor(content: string, { ask, request, addUsage }: SummaryAsk): Promise<string> {
   const { model, temperature, user } = request;
-  const turn = new Turn(1);
+  const turn = new Turn();
   const usage = new TurnUsage(model ?? '');
   const asked: ChatRequest = {
     ...(model !== undefined && { model }),

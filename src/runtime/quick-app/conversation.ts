@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { OfferedControl } from '#contract/completed-control.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { toToolsRequest } from '#contract/function-calling.ts';
-import type { CompletedControl, Message } from '#contract/message.ts';
+import { type CompletedControl, isResultName, type Message } from '#contract/message.ts';
 import { answerTo } from '../ask-user.ts';
 import type { Citation } from '../citations.ts';
 import type { ContextMemory } from '../context/cleared-messages.ts';
@@ -159,7 +159,7 @@ class ConversationReader {
   #takeFunctionResult({ name = '', content }: Message, { state, results }: OpenRun, at: string): void {
     const isAsking = questionsOf(state).length > 0;
     const call = isAsking ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
-    if (call === undefined || !isNamed(call, name)) {
+    if (call === undefined || !isResultName(name, call.function.name)) {
       const param = `${at}.name`;
       const wanted = call === undefined ? 'no function was asked for here' : `${call.function.name} was asked for`;
       throw new ParleyError('invalid_request', `${param} must name the function whose result it is: ${wanted}.`, { param });
@@ -196,11 +196,6 @@ function withResults(state: RunState): Message[] {
 
 function questionsOf({ questions = [] }: RunState): readonly AskedQuestion[] {
   return questions;
-}
-
-/** Names of messages have no dash, names of functions may. */
-function isNamed(call: ToolCall, name: string): boolean {
-  return name === call.function.name || name === call.function.name.replaceAll('-', '_');
 }
 
 function textOf(content: Message['content']): string {

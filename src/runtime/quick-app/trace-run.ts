@@ -122,7 +122,7 @@ class Trace {
   }
 
   async *#tracedFrames(frames: AsyncIterable<Frame>, beginning: Beginning): AsyncIterable<Frame> {
-    const turn = new Turn(beginning.turn);
+    const turn = new Turn();
     const usage = new TurnUsage(beginning.name);
     let first_ms: number | undefined;
     let error: string | undefined;

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json.ts';
-import type { Delta } from '#contract/chunk.ts';
+import type { Delta, FunctionCallDelta } from '#contract/chunk.ts';
 import { toFunctionCallId } from '#contract/function-call-ids.ts';
 
 /** A fragment of one block of a reply. */
@@ -33,17 +33,13 @@ function toThought(text: string, signature?: unknown): Piece {
 }
 
 function toCalls({ tool_calls, function_call }: Delta, messageId: string): Piece[] {
-  const pieces: Piece[] = [];
-  for (const call of Array.isArray(tool_calls) ? tool_calls : []) {
-    if (isJsonObject(call)) pieces.push(toCall(`tool ${call.index ?? 0}`, call.id, call.function));
-  }
-  if (isJsonObject(function_call)) pieces.push(toCall('function', toFunctionCallId(messageId), function_call));
+  const pieces = (tool_calls ?? []).map(({ index, id, function: called }) => toCall(`tool ${index}`, id, called));
+  if (function_call) pieces.push(toCall('function', toFunctionCallId(messageId), function_call));
   return pieces;
 }
 
-function toCall(key: string, id: unknown, asked: unknown): Piece {
-  const { name, arguments: args }: { name?: unknown; arguments?: unknown } = isJsonObject(asked) ? asked : {};
-  return { kind: 'tool_use', key, ...(isText(id) && { id }), ...(isText(name) && { name }), text: isText(args) ? args : '' };
+function toCall(key: string, id: string | undefined, { name, arguments: text = '' }: FunctionCallDelta = {}): Piece {
+  return { kind: 'tool_use', key, ...(id && { id }), ...(name && { name }), text };
 }
 
 function isText(value: unknown): value is string {

@@ -59,11 +59,6 @@ interface OpenCall {
   text: string;
 }
 
-interface WaitingCall {
-  id: string | undefined;
-  text: string;
-}
-
 /** The output of a response as it comes together: each item is opened, filled and closed, and events tell of it. */
 export class Output {
   readonly items: OutputItem[] = [];
@@ -71,8 +66,6 @@ export class Output {
   #message: OpenMessage | undefined;
   #thought: OpenThought | undefined;
   readonly #calls = new Map<number, OpenCall>();
-  /** Calls whose name has not come. */
-  readonly #waiting = new Map<number, WaitingCall>();
   readonly #closedCalls = new Set<number>();
   #suppressedCall: string | undefined;
   /** What vendors signed of calls, by their ids. */
@@ -301,16 +294,8 @@ export class Output {
     this.#fill(open, piece.text);
   }
 
-  /** Undefined as long as the name has not come. */
-  #openCall({ index, id, name, text, isFunctionCall }: Piece & { kind: 'call' }): OpenCall | undefined {
-    const waiting = this.#waiting.get(index) ?? { id: undefined, text: '' };
-    waiting.id ??= id;
-    if (name === undefined) {
-      waiting.text += text;
-      this.#waiting.set(index, waiting);
-      return undefined;
-    }
-    this.#waiting.delete(index);
+  /** Returns undefined for a call that `allowed_tools` does not allow. */
+  #openCall({ index, id, name = '', isFunctionCall }: Piece & { kind: 'call' }): OpenCall | undefined {
     if (!this.#facts.tools.isAllowed(name)) {
       this.#closedCalls.add(index);
       this.#suppressedCall = name;
@@ -319,14 +304,14 @@ export class Output {
     this.#closeWholeCalls();
     const { kind, ...called } = this.#facts.tools.of(name);
     const { key } = this.#facts;
-    const call_id = waiting.id ?? (isFunctionCall ? toFunctionCallId(key) : `call_${key}${index}`);
+    // The call of an old-form reply has no ID.
+    const call_id = id ?? (isFunctionCall ? toFunctionCallId(key) : `call_${key}${index}`);
     const item: CallItem =
       kind === 'custom'
         ? { type: 'custom_tool_call', id: this.newId('ctc'), call_id, ...toCalled(called), input: '', status: 'in_progress' }
         : { type: 'function_call', id: this.newId('fc'), call_id, ...toCalled(called), arguments: '', status: 'in_progress' };
     const open: OpenCall = { item, at: this.#push(item), args: new CallArguments(), text: '' };
     this.#calls.set(index, open);
-    if (waiting.text !== '') this.#fill(open, waiting.text);
     return open;
   }
 

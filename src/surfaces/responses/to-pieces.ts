@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Delta } from '#contract/chunk.ts';
+import type { Delta, ToolCallDelta } from '#contract/chunk.ts';
 
 /** A fragment of one item of an output. */
 export type Piece =
@@ -16,14 +16,15 @@ export type Piece =
       readonly signed?: unknown;
     };
 
+type CallPiece = Piece & { kind: 'call' };
+
 /** What a delta of the compat wire adds to the output, in the order of the dialect: thoughts, text, calls. */
 export function toPieces(delta: Delta): Piece[] {
   const pieces = toThoughts(delta);
   if (isText(delta.content)) pieces.push({ kind: 'text', text: delta.content });
   if (isText(delta.refusal)) pieces.push({ kind: 'refusal', text: delta.refusal });
-  for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) if (isJsonObject(call)) pieces.push(toCall(call));
-  if (isJsonObject(delta.function_call))
-    pieces.push({ ...toCall({ index: 0, function: delta.function_call }), isFunctionCall: true });
+  for (const call of delta.tool_calls ?? []) pieces.push(toCall(call));
+  if (delta.function_call) pieces.push({ ...toCall({ index: 0, function: delta.function_call }), isFunctionCall: true });
   return pieces;
 }
 
@@ -41,16 +42,9 @@ function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): P
   return pieces;
 }
 
-function toCall({ index, id, function: asked, extra_content: signed }: JsonObject): Piece & { kind: 'call' } {
-  const { name, arguments: args } = isJsonObject(asked) ? asked : ({} as JsonObject);
-  return {
-    kind: 'call',
-    index: typeof index === 'number' ? index : 0,
-    ...(isText(id) && { id }),
-    ...(isText(name) && { name }),
-    text: isText(args) ? args : '',
-    ...(signed !== undefined && { signed }),
-  };
+function toCall({ index, id, function: called, extra_content: signed }: ToolCallDelta & { extra_content?: unknown }): CallPiece {
+  const { name, arguments: text = '' } = called ?? {};
+  return { kind: 'call', index, ...(id && { id }), ...(name && { name }), text, ...(signed !== undefined && { signed }) };
 }
 
 function isText(value: unknown): value is string {

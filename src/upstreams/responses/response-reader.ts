@@ -68,7 +68,7 @@ export class ResponseReader {
     const index = this.#nextCall(id);
     const called = { name: isText(name) ? name : '', arguments: '' };
     return this.#tell({
-      tool_calls: [{ index, id: isText(call_id) ? call_id : `call_${index}`, type: 'function', function: called }],
+      tool_calls: [{ index, ...(isText(call_id) && { id: call_id }), type: 'function', function: called }],
     });
   }
 

@@ -5,7 +5,7 @@ import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 const maxCalls = 10_000;
 /** Maximum characters of arguments that are held until the name of their call arrives. */
 const maxHeldChars = 1024 * 1024;
-/** Maximum length of a call ID that Parley creates. OpenAI and Azure accept up to 40 characters. */
+/** OpenAI and Azure accept call IDs of up to 40 characters. */
 const maxIdStem = 24;
 
 const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>([
@@ -44,20 +44,24 @@ interface OpenCall {
  * unless the reply was truncated or filtered. Objects that need no repair are returned unchanged.
  */
 export class ReplyCalls {
-  readonly #idStem: string;
+  readonly #newId: () => string;
+  /** Part of the IDs that Parley creates. Empty until the first one. */
+  #idStem = '';
   readonly #choices = new Map<number, ChoiceCalls>();
+  /** Choices that the upstream truncated or filtered. */
+  readonly #cutOff = new Map<number, FinishReason>();
   readonly #ids = new Set<string>();
   #createdIds = 0;
 
-  /** `replyId` is unique per reply. The IDs that Parley creates contain it. */
-  constructor(replyId: string) {
-    this.#idStem = replyId.replace(/[^a-zA-Z0-9]/g, '').slice(-maxIdStem);
+  /** `newId` returns a random ID. The IDs of calls that Parley creates contain one, so that no two replies share a call ID. */
+  constructor(newId: () => string) {
+    this.#newId = newId;
   }
 
   /** Returns the repaired choice of a chunk. Throws `UpstreamFault` if a call cannot be repaired. */
-  toNormal(choice: ChunkChoice, isFinished: boolean): ChunkChoice {
+  toNormal(choice: ChunkChoice): ChunkChoice {
     const { index, delta, finish_reason: reason } = choice;
-    const repaired = this.#toNormalDelta(index, delta, isFinished);
+    const repaired = this.#toNormalDelta(index, delta);
     const finish = reason === null ? null : this.finishReason(index, reason);
     return repaired === delta && finish === reason ? choice : { ...choice, delta: repaired, finish_reason: finish };
   }
@@ -68,7 +72,7 @@ export class ReplyCalls {
     const { tool_calls: calls } = message;
     const hasIndexes = Array.isArray(calls) && calls.some((call) => isJsonObject(call) && call.index !== undefined);
     const numbered = hasIndexes ? { ...message, tool_calls: calls.map(withoutIndex) } : message;
-    const repaired = this.#toNormalDelta(index, numbered as Delta, false);
+    const repaired = this.#toNormalDelta(index, numbered as Delta);
     const finish = this.finishReason(index, reason ?? '') ?? this.endReason(index);
     const made = repaired.tool_calls;
     const isSame =
@@ -84,20 +88,32 @@ export class ReplyCalls {
 
   /** Returns the finish reason of a choice that ends without one. */
   endReason(choice: number): FinishReason {
+    const cutOff = this.#cutOff.get(choice);
+    if (cutOff !== undefined) return cutOff;
     const calls = this.#choices.get(choice);
     if (calls === undefined) return 'stop';
     if (calls.hasToolCall) return 'tool_calls';
     return calls.hasFunctionCall ? 'function_call' : 'stop';
   }
 
-  /** Returns the known value that a finish reason means. Null for an empty one. */
+  /** Returns whether a choice has called anything so far. */
+  hasCalls(choice: number): boolean {
+    const calls = this.#choices.get(choice);
+    return calls?.hasToolCall === true || calls?.hasFunctionCall === true;
+  }
+
+  /** Returns the known value that a finish reason means. Null for an empty one, and for one of calls before any call. */
   finishReason(choice: number, reason: string): FinishReason | null {
     if (reason === '') return null;
     const known = finishReasons.has(reason) ? (reason as FinishReason) : (knownAliases.get(reason.toLowerCase()) ?? 'stop');
-    return known === 'length' || known === 'content_filter' ? known : this.endReason(choice);
+    if (known === 'length' || known === 'content_filter') this.#cutOff.set(choice, known);
+    const settled = this.endReason(choice);
+    // The calls may follow. Otherwise the end of the reply settles the reason.
+    return settled === 'stop' && known !== 'stop' ? null : settled;
   }
 
-  #toNormalDelta(choice: number, delta: Delta, isFinished: boolean): Delta {
+  #toNormalDelta(choice: number, given: Delta): Delta {
+    const delta = withoutMisshapen(given);
     const { tool_calls: parts, function_call: called } = delta;
     const hasParts = Array.isArray(parts) && parts.length > 0;
     if (!hasParts && !isJsonObject(called)) return delta;
@@ -106,16 +122,16 @@ export class ReplyCalls {
       calls = new ChoiceCalls((id) => this.#toUniqueId(id));
       this.#choices.set(choice, calls);
     }
-    const before = calls.count;
     const withFunction = isJsonObject(called) ? calls.toNormalFunctionCall(delta, called) : delta;
-    const repaired = hasParts ? calls.toNormalDelta(withFunction, parts as unknown as readonly JsonObject[]) : withFunction;
-    if (isFinished && calls.count > before)
-      throw new UpstreamFault('broken', 'The upstream sent a tool call after the end of its answer.');
-    return repaired;
+    return hasParts ? calls.toNormalDelta(withFunction, parts as unknown as readonly JsonObject[]) : withFunction;
   }
 
   #toUniqueId(id: string): string {
     let unique = id;
+    if (id === '' || this.#ids.has(id))
+      this.#idStem ||= this.#newId()
+        .replace(/[^a-zA-Z0-9]/g, '')
+        .slice(-maxIdStem);
     while (unique === '' || this.#ids.has(unique)) {
       unique = `call_${this.#idStem}_${this.#createdIds}`;
       this.#createdIds += 1;
@@ -138,7 +154,6 @@ class ChoiceCalls {
   #functionName = '';
   hasToolCall = false;
   hasFunctionCall = false;
-  count = 0;
 
   constructor(toUniqueId: (id: string) => string) {
     this.#toUniqueId = toUniqueId;
@@ -158,7 +173,6 @@ class ChoiceCalls {
     if (isFirst) {
       this.#functionName = name;
       this.hasFunctionCall = true;
-      this.count += 1;
     }
     const isClean = typeof called.arguments === 'string' && (isFirst || called.name === undefined);
     if (isClean) return delta;
@@ -178,7 +192,6 @@ class ChoiceCalls {
 
   #announced(sourceId: string): string {
     this.hasToolCall = true;
-    this.count += 1;
     return this.#toUniqueId(sourceId);
   }
 
@@ -263,11 +276,33 @@ function announce(call: OpenCall, part: JsonObject, args: string, toId: (sourceI
 
 function toContinued(call: OpenCall, part: JsonObject, args: string): JsonObject {
   const { id, type: _type, function: called, index, ...rest } = part;
-  if (!isJsonObject(called)) return index === call.index && (id ?? null) === null ? part : { index: call.index, ...rest };
+  if (!isJsonObject(called))
+    return index === call.index && (id ?? called ?? null) === null
+      ? part
+      : { index: call.index, ...rest, ...noArguments(called) };
   const isSame = index === call.index && (id ?? null) === null && (called.name ?? null) === null && called.arguments === args;
   if (isSame) return part;
   const { name: _name, ...others } = called;
   return { index: call.index, ...rest, function: { ...others, arguments: args } };
+}
+
+function noArguments(called: unknown): JsonObject {
+  return called === undefined || called === null ? {} : { function: { arguments: '' } };
+}
+
+/** Returns the delta without calls that are no objects. The same object if it has none of these. */
+function withoutMisshapen(delta: Delta): Delta {
+  const { tool_calls: parts, function_call: called, ...rest } = delta as Record<string, unknown>;
+  const hasParts = (parts ?? null) !== null;
+  const list = Array.isArray(parts) ? parts.filter(isJsonObject) : [];
+  const hasBadParts = hasParts && !(Array.isArray(parts) && list.length === parts.length);
+  const hasBadCall = (called ?? null) !== null && !isJsonObject(called);
+  if (!hasBadParts && !hasBadCall) return delta;
+  return {
+    ...rest,
+    ...(list.length > 0 && { tool_calls: list }),
+    ...(isJsonObject(called) && { function_call: called }),
+  } as unknown as Delta;
 }
 
 /** Some servers send the arguments as the object itself. */

@@ -1,0 +1,44 @@
+import type { Sink } from '#base/sink.ts';
+import type { Chunk, RawChunk } from '#contract/chunk.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
+import { toWellFormedChunk } from '#contract/well-formed.ts';
+import { ReplyCalls } from './reply-calls.ts';
+
+/** The upstream's own head is kept. A missing one is completed where the reply is put in order. */
+const noHead = { id: '', created: 0 };
+
+/**
+ * Repairs the calls and finish reasons of a reply (`ReplyCalls`) for consumers that read it before `NormalizedReply`: tool loops
+ * and the conversion to function calls. Frames that need no repair pass unchanged.
+ */
+export class NormalizedCalls implements Sink<RawFrame> {
+  readonly #calls: ReplyCalls;
+  readonly #next: Sink<Frame>;
+
+  constructor(newId: () => string, next: Sink<Frame>) {
+    this.#calls = new ReplyCalls(newId);
+    this.#next = next;
+  }
+
+  /** Throws `UpstreamFault` for calls that cannot be repaired. */
+  frame(frame: RawFrame): void {
+    if (frame.native !== undefined || frame.textBytes !== undefined) return this.#next.frame(frame as Frame);
+    const chunks = frame.chunks.map((chunk) => this.#toNormal(chunk));
+    const isSame = chunks.every((chunk, at) => chunk === frame.chunks[at]);
+    this.#next.frame(isSame ? (frame as Frame) : Frame.ofChunks(...chunks));
+  }
+
+  end(): void {
+    this.#next.end();
+  }
+
+  fail(error: unknown): void {
+    this.#next.fail(error);
+  }
+
+  #toNormal(given: RawChunk): Chunk {
+    const chunk = toWellFormedChunk(given, noHead);
+    const choices = chunk.choices.map((choice) => this.#calls.toNormal(choice));
+    return choices.every((choice, at) => choice === chunk.choices[at]) ? chunk : { ...chunk, choices };
+  }
+}
