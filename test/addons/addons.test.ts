@@ -170,18 +170,13 @@ describe('an addon', () => {
 });
 
 describe('when the caller leaves', () => {
-  it('the call to the web API is broken off within 100 ms', async () => {
+  it('the call to the web API is broken off', async () => {
     const paths = { '/slow': { get: { operationId: 'slow' } } };
-    let closed: (ms: number) => void = () => undefined;
-    const closedMs = new Promise<number>((resolve) => {
-      closed = resolve;
-    });
+    const closed = Promise.withResolvers<boolean>();
     const leaving = new AbortController();
-    let leftMs = 0;
     const server = await startServer((request, response) => {
       if (request.url !== '/slow') return response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths }));
-      response.on('close', () => closed(performance.now()));
-      leftMs = performance.now();
+      response.on('close', () => closed.resolve(response.writableFinished));
       return leaving.abort(new Error('left'));
     });
     const { tools } = await addonTools().load(
@@ -194,7 +189,7 @@ describe('when the caller leaves', () => {
       for await (const _frame of frames);
     };
     await expect(readAll()).rejects.toThrow('left');
-    expect((await closedMs) - leftMs).toBeLessThan(100);
+    expect(await closed.promise).toBe(false);
   });
 });
 
