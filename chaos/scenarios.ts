@@ -3,6 +3,7 @@ import { callersFaults } from './callers/callers-faults.ts';
 import { documents } from './documents/documents.ts';
 import { fuzzRoutes } from './fuzz/fuzz-routes.ts';
 import { fuzzUpstreams } from './fuzz/fuzz-upstreams.ts';
+import { hostileText } from './hostile-text/hostile-text.ts';
 import { killsOfNodes, killsOfOne } from './kills/kills.ts';
 import { rollingRestart } from './rolling/rolling-restart.ts';
 import { backgroundRuns } from './runs/background-runs.ts';
@@ -23,4 +24,5 @@ export const scenarios: readonly Scenario[] = [
   documents,
   fuzzRoutes,
   fuzzUpstreams,
+  hostileText,
 ];

@@ -1,17 +1,28 @@
 import { globSync, readFileSync } from 'node:fs';
+import { type AST, RegExpParser } from '@eslint-community/regexpp';
+import { getConsumedChars, getFirstConsumedChar, isPotentiallyEmpty } from 'regexp-ast-analysis';
 import { analyse, type ParsedLiteral } from 'scslre';
 import ts from 'typescript';
 
 /**
- * Finds every regular expression of src, web/src, and web/worker by the syntax tree and fails for each that can backtrack more than
- * linearly. One that runs on short text only, or that is built at run time, needs a comment above it that gives the bound:
+ * Finds every regular expression of src, web/src, and web/worker by the syntax tree and fails for each that may take more than
+ * linear time, by backtracking or by searching from every position. One that runs on short text only, that is linear for another
+ * reason, or that is built at run time needs a comment above it that gives the bound or the reason:
  * `// Pattern bound: at most 64 characters, a header field.`
  */
 const bound = /\/\/ Pattern bound: .*\S/;
 const linesAbove = 3;
 
+/** Patterns that once held a node. The check fails if it no longer finds one of them. */
+const knownBad = [
+  String.raw`/^\P{L}*(?:\p{N}\P{L}*){4,}$/u`,
+  String.raw`/\.([a-z0-9]{1,5})(?:[?#].*)?$/i`,
+  '/^```(?:json)?\\s*\\n([\\s\\S]*?)\\n?```$/i',
+  String.raw`/(\d[\d,]*) (?:tokens )?max/i`,
+];
+
 let patterns = 0;
-const faults: string[] = [];
+const faults = knownBad.filter((literal) => findProblem(literal) === undefined).map((literal) => `not found: ${literal}`);
 
 for (const path of globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}', 'web/worker/**/*.ts'])) {
   if (!path.includes('.test.')) checkFile(path, readFileSync(path, 'utf8'));
@@ -43,9 +54,50 @@ function findProblem(literal: string): string | undefined {
   const { reports } = analyse({ source: literal.slice(1, end), flags: literal.slice(end + 1) } as never as ParsedLiteral, {
     assumeRejectingSuffix: false,
   });
-  const [first] = reports;
-  if (first === undefined) return undefined;
-  return `can take ${reports.some(({ exponential }) => exponential) ? 'exponential' : 'polynomial'} time`;
+  if (reports.some(({ exponential }) => exponential)) return 'can take exponential time';
+  if (reports.length > 0) return 'can take polynomial time';
+  const repetition = findRestart(literal);
+  return repetition === undefined ? undefined : `may search ${repetition} again from every position`;
+}
+
+/**
+ * Returns a repetition that a search without an anchor may run through from many positions: it can fail after the repetition,
+ * and a match can start inside of it. An example is `\.a.*$` on `.a.a.a…`.
+ */
+function findRestart(literal: string): string | undefined {
+  const { pattern, flags } = new RegExpParser().parseLiteral(literal);
+  if (flags.sticky) return undefined;
+  for (const alternative of pattern.alternatives) {
+    const [first] = alternative.elements;
+    if (first?.type === 'Assertion' && first.kind === 'start' && !flags.multiline) continue;
+    const starts = getFirstConsumedChar(alternative, 'ltr', flags).char;
+    const found = listRepetitions(alternative).find(
+      (repetition) => canFailAfter(repetition) && !getConsumedChars(repetition.element, flags).chars.isDisjointWith(starts),
+    );
+    if (found !== undefined) return found.raw;
+  }
+  return undefined;
+}
+
+function listRepetitions(node: AST.Alternative | AST.Element): AST.Quantifier[] {
+  switch (node.type) {
+    case 'Quantifier':
+      return [...(node.max === Infinity ? [node] : []), ...listRepetitions(node.element)];
+    case 'Alternative':
+      return node.elements.flatMap(listRepetitions);
+    case 'Group':
+    case 'CapturingGroup':
+      return node.alternatives.flatMap(listRepetitions);
+    default:
+      return [];
+  }
+}
+
+function canFailAfter(node: AST.Node): boolean {
+  const { parent } = node;
+  if (parent === null) return false;
+  const rest = parent.type === 'Alternative' ? parent.elements.slice(parent.elements.indexOf(node as AST.Element) + 1) : [];
+  return rest.some((element) => element.type === 'Assertion' || !isPotentiallyEmpty(element, {})) || canFailAfter(parent);
 }
 
 function findDynamic(node: ts.Node): string | undefined {

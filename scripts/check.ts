@@ -5,14 +5,14 @@ import { parseArgs } from 'node:util';
 const help = `Runs the checks of this repository and exits with 1 if any of them fails.
 
   npm run check             everything that must pass before a commit
-  npm run check:fast        types, lint, layers, patterns, and the tests next to the source
+  npm run check:fast        types, lint, layers, patterns, figures, and the tests next to the source
 
 The audit of runtime dependencies comes first and says whether it could run. As many checks run at once as there are cores; the output of one that fails is printed whole. The short form of the chaos and the
 tests of the service follow when all others have passed, each alone and with its output as it comes. Each check runs by itself too: npm run check:<name>.`;
 
 /** Names of `check:` scripts in package.json, those that take longest first. */
-const fastChecks = ['source', 'types', 'lint', 'layers', 'patterns'];
-const staticChecks = ['types', 'lint', 'layers', 'patterns', 'unused', 'docs'];
+const fastChecks = ['source', 'types', 'lint', 'layers', 'patterns', 'figures'];
+const staticChecks = ['types', 'lint', 'layers', 'patterns', 'figures', 'unused', 'docs'];
 
 const running = new Set<ChildProcess>();
 

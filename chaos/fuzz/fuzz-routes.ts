@@ -47,7 +47,8 @@ export const fuzzRoutes: Scenario = {
   },
 };
 
-function requireSane(title: string, { status, headers, body }: WireAnswer): void {
+/** Throws unless an answer is a success or an error in the described form. */
+export function requireSane(title: string, { status, headers, body }: WireAnswer): void {
   if (status === 500 || status === 0) throw new Error(`${title}: ${status} ${body.slice(0, 300)}`);
   if (status < 400 || body === '') return;
   if (!/content-type: *application\/json/i.test(headers))
@@ -57,8 +58,8 @@ function requireSane(title: string, { status, headers, body }: WireAnswer): void
   requireErrorShape(body);
 }
 
-/** What the examples of the description name. */
-function toConfiguration(url: string): object {
+/** Returns a configuration with all deployments that the examples of the description name. */
+export function toConfiguration(url: string): object {
   const { upstream } = upstreamOf('openai', url);
   const once = { maxRetryAttempts: 1 };
   const properties = { temperature: 0, instructions: 'Be kind.', model: 'demo' };

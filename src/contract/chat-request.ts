@@ -102,9 +102,24 @@ export function parseChatRequest(value: unknown): ChatRequest {
   return { ...requireOptions(request), messages };
 }
 
-/** Checks all fields but the messages again, after defaults were put in. Returns the request without fields that are null. Throws invalid_request. */
-export function recheckOptions(request: ChatRequest): ChatRequest {
-  return requireOptions(withoutAbsent(request)) as ChatRequest;
+/**
+ * Returns the request with default values for fields that it does not have. Checks these values and the combination of functions
+ * and tools, and omits values that are null. The other fields follow the rules of the client's dialect, which differ: messages
+ * may have more stop sequences. Throws `invalid_request`.
+ */
+export function withDefaults(request: ChatRequest, defaults: JsonObject): ChatRequest {
+  let missing: JsonObject | undefined;
+  for (const field in defaults) {
+    if (request[field] !== undefined) continue;
+    missing ??= {};
+    missing[field] = defaults[field];
+  }
+  if (missing === undefined) return request;
+  const checked = requireShape(optionsShape, withoutAbsent(missing));
+  checked.addons?.forEach(checkAddon);
+  const completed = { ...request, ...checked };
+  if (completed.functions !== undefined || completed.function_call !== undefined) checkFunctions(completed);
+  return completed;
 }
 
 function requireOptions(request: unknown): Static<typeof Options> {
@@ -126,14 +141,17 @@ function withoutAbsent(value: JsonObject): unknown {
   return mapField(functional, 'addons', (addons) => mapItems(addons, (addon) => cleaned(addon, nullable.addon)));
 }
 
-/** Each function message has the name of the call that it answers. One without an earlier call is accepted. */
+/**
+ * Each function message has the name of the call that it answers. One without an earlier call is accepted. The names of
+ * functions may contain dashes, which some clients replace, since the names of messages may not.
+ */
 function checkFunctionResults(messages: readonly Message[]): void {
   let waiting: string | undefined;
   for (let index = 0; index < messages.length; index += 1) {
     const { role, name, function_call: call } = messages[index] as Message;
     if (call !== undefined) waiting = call.name;
     if (role !== 'function' || waiting === undefined) continue;
-    if (name !== waiting)
+    if (name !== waiting && name !== waiting.replaceAll('-', '_'))
       throw requestFault(
         `messages[${index}].name`,
         `must be ${JSON.stringify(waiting)}, the name of the function call that it answers`,

@@ -54,12 +54,17 @@ const statuses: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ['upstream_error', 500],
 ]);
 
+// Pattern bound: codes of this file, which have no special characters.
 const contextCode = new RegExp(`^(?:${contextCodes.join('|')})$`, 'i');
 const contextWords =
   /maximum context length|maximum prompt length|context (length|window|size)|(prompt|input) (is )?too (long|large)|request (is )?too long|too many (input )?tokens|(input|prompt) (token count|tokens|length).{0,40}exceed|exceeds? the (maximum|max|available|allowed|model's).{0,40}(token|context)|reduce the length/i;
 /** Longer messages are not searched to their end. */
 const maxSearchedChars = 2000;
-const limits = [/(\d[\d,]*) (?:tokens )?max/i, /(?:maximum|max|limit|context (?:size|length|window))\D{0,60}(\d[\d,]*)/i];
+const limits = [
+  // Pattern bound: a message of at most 2,000 characters, and no match starts inside a number.
+  /(?<![\d,])(\d[\d,]*) (?:tokens )?max/i,
+  /(?:maximum|max|limit|context (?:size|length|window))\D{0,60}(\d[\d,]*)/i,
+];
 
 /** Returns the HTTP status of an error type or code. Undefined if it is not a known one. */
 export function getStatusOfCode(name: unknown): number | undefined {

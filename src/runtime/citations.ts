@@ -12,6 +12,7 @@ export interface Citation {
   readonly isBest: boolean;
 }
 
+// Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
 const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const marks = /\[\s*(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const longestRange = 20;

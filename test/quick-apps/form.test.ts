@@ -142,7 +142,7 @@ describe('the settings of a quick app', () => {
       'a place that is none',
       { ...settings, ...rest(withParameter({ parameter_info: { type: 'cookie' } })) },
       [
-        'web_api_toolset[0].tools[0].open_ai_tool.function.parameters.properties.p.parameter_info.type: must be one of query, path, header, body, whole_body',
+        'web_api_toolset[0].tools[0].open_ai_tool.function.parameters.properties.p.parameter_info.type: must be one of query, path, url, header, body, whole_body',
       ],
     ],
     [

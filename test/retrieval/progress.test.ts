@@ -103,6 +103,8 @@ describe('saving an application', () => {
     const { files, blobs } = shelves;
     const shaky = {
       find: async (bucket: string, path: string) => (isAway ? Promise.reject(new StoreFault('gone')) : files.find(bucket, path)),
+      findAll: async (places: Parameters<typeof files.findAll>[0]) =>
+        isAway ? Promise.reject(new StoreFault('gone')) : files.findAll(places),
     };
     await start({ files: { index: shaky as never, blobs } });
     const reference = await shelves.put('a.txt', 'First text.', ownBucket);

@@ -221,7 +221,7 @@ describe('what cannot be had', () => {
 
   it('are all files where the store is away, or there is none', async () => {
     const reference = await shelves.put('a.txt', 'text');
-    const away = { find: () => Promise.reject(new StoreFault('gone')) } as never;
+    const away = { findAll: () => Promise.reject(new StoreFault('gone')) } as never;
     const options = { files: { index: away, blobs: shelves.blobs } };
     await using rig = await startWith(shelves, [reference], {}, { replies: [says('Hello.')], options });
     expect(stagesOf(await rig.chat('hello'))).toMatchObject([

@@ -17,6 +17,7 @@ interface DescribedParameter {
 
 interface DescribedOperation {
   readonly summary: string;
+  readonly description?: string;
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly parameters?: readonly DescribedParameter[];
@@ -42,8 +43,17 @@ export interface ExampleRequest {
 
 export function readOperations({ paths }: OpenApiDocument): readonly Documented[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+    Object.entries(methods).map(([method, operation]) => {
+      const requestBody = originalOf(operation, paths)?.requestBody ?? operation.requestBody;
+      return { ...operation, ...(requestBody && { requestBody }), method, path };
+    }),
   );
+}
+
+/** The document shows the examples of an operation at its first path only. They are sent to its aliases too. */
+function originalOf({ description = '' }: DescribedOperation, paths: OpenApiDocument['paths']): DescribedOperation | undefined {
+  const [, method = '', path = ''] = /^Alias of `(\w+) (\S+)`/.exec(description) ?? [];
+  return paths[path]?.[method.toLowerCase()];
 }
 
 /** What keeps an operation from being tried: a required parameter or a body without an example. */

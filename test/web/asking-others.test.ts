@@ -10,20 +10,22 @@ let crowded: TestService;
 
 beforeAll(async () => {
   house = await startPageHouse();
+  const unable = { features: { toolsSupported: false } };
   const demo = { upstreams: [{ protocol: 'demo' }] };
   const models = Object.fromEntries(
-    Array.from({ length: 300 }, (_, nth) => [`m${nth}`, { displayName: `Model ${nth}`, ...demo }]),
+    Array.from({ length: 300 }, (_, nth) => [`m${nth}`, { displayName: `Model ${nth}`, ...unable, ...demo }]),
   );
   const known = {
     reader: {
       displayName: 'Reader',
       ...{ pricing: { prompt: 0.0000025, completion: 0.00001 }, limits: { maxTotalTokens: 128_000 } },
       inputAttachmentTypes: ['image/*'],
+      ...unable,
       ...demo,
     },
     ...{
-      novel9: { displayName: 'Novel', displayVersion: '9', ...demo },
-      novel10: { displayName: 'Novel', displayVersion: '10', ...demo },
+      novel9: { displayName: 'Novel', displayVersion: '9', ...unable, ...demo },
+      novel10: { displayName: 'Novel', displayVersion: '10', ...unable, ...demo },
     },
     caller: { displayName: 'Caller', features: { toolsSupported: true }, ...demo },
   };

@@ -109,7 +109,7 @@ describe('a link with a key', () => {
     await follow(page, 'other-key');
     await dialogOf(page).waitFor();
     expect(await violations(page)).toEqual([]);
-    const folder = process.env['PARLEY_TEST_PICTURES'];
+    const folder = process.env.PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
   });
 });

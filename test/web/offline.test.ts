@@ -120,14 +120,14 @@ describe('without a network', () => {
     expect(await page.getByRole('button', { name: 'Read what this browser has' }).count()).toBe(0);
   });
 
-  it('a key that this tab was not let in with opens nothing', async () => {
+  it('the key of a link does not replace the session of the tab', async () => {
     const { page } = await openKept();
     front.goAway();
     await page.evaluate("location.hash = '#key=another'");
     await page.waitForURL((url) => url.hash === '');
     await page.reload();
-    await page.getByLabel('Key').waitFor();
-    expect(await page.locator('#message').count()).toBe(0);
+    await page.locator('#message').waitFor();
+    expect(await page.getByLabel('Key').count()).toBe(0);
   });
 });
 

@@ -206,7 +206,7 @@ it('On a phone the title of an attachment is read over two lines, and where it c
 describe('numbers in an answer', () => {
   const passage = (index: number, title: string, data: string) => ({
     ...{ index, title, data, type: 'text/markdown' },
-    reference_url: `files/nobody/${encodeURIComponent(title)}#page=${index + 1}`,
+    reference_url: `files/public/${encodeURIComponent(title)}#page=${index + 1}`,
   });
   const cite = (said: string, attachments: readonly object[]) =>
     hear(text(said), delta({ custom_content: { attachments: attachments as never } }));
@@ -217,8 +217,8 @@ describe('numbers in an answer', () => {
       passage(1, 'monks <b>.md', 'Built by monks.'),
     ]);
     const document = `${'Before.\n'.repeat(200)}It was built. Built\nby monks. And sold.`;
-    await page.route('**/v1/files/nobody/monks*', (route) => route.fulfill({ body: document }));
-    await page.route('**/v1/files/nobody/weavers*', (route) => route.fulfill({ status: 404, json: {} }));
+    await page.route('**/v1/files/public/monks*', (route) => route.fulfill({ body: document }));
+    await page.route('**/v1/files/public/weavers*', (route) => route.fulfill({ status: 404, json: {} }));
     expect(await page.locator('.sources li').allInnerTexts()).toEqual([
       expect.stringMatching(/^1\s+weavers\.md$/),
       expect.stringMatching(/^3\s+monks <b>\.md$/),
@@ -255,7 +255,7 @@ describe('numbers in an answer', () => {
       ),
     );
     const { page, say, answer } = await house.open('raw', options);
-    await page.route('**/v1/files/nobody/**', (route) =>
+    await page.route('**/v1/files/public/**', (route) =>
       route.fulfill({ body: `${'Before.\n'.repeat(60)}\n\nThree weeks. Twice. No more.${'\nBehind.'.repeat(60)}` }),
     );
     await say('How long?');
@@ -297,7 +297,7 @@ describe('numbers in an answer', () => {
     await page.getByRole('button', { name: 'Source 1: known <i>.md' }).click();
     const whole = page.getByRole('button', { name: 'Whole file: known <i>.md' });
     await whole.waitFor();
-    await page.route('**/v1/files/nobody/known%20%3Ci%3E.md', (route) => route.fulfill({ body: 'All that is known.' }), {
+    await page.route('**/v1/files/public/known%20%3Ci%3E.md', (route) => route.fulfill({ body: 'All that is known.' }), {
       times: 1,
     });
     expect((await downloaded(page, whole)).content).toBe('All that is known.');

@@ -48,6 +48,7 @@ async function keepPage(page: Response, cache: Cache): Promise<boolean> {
   if (!page.ok || page.redirected) return false;
   const text = await page.clone().text();
   if (!text.includes(BUILD.entry)) return false;
+  // Pattern bound: the start page of our own build.
   const brand = text.match(/\.\/brand\/[\w.]+\?[\w-]+/g) ?? [];
   await cache.addAll(brand.map((address) => new URL(address, scope).href));
   await cache.put(scope, page);

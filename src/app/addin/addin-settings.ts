@@ -41,6 +41,7 @@ function toUpstream(text: string): URL {
   if (!isWithoutUser(text)) throw new SettingFault('--upstream must not carry a user name or password; the key is the caller’s');
   const url = new URL(text);
   if (url.search !== '' || url.hash !== '') throw new SettingFault('--upstream must end with its path, without ? or #');
+  // Pattern bound: an address on the command line.
   if (/\/msgapi(\/v1)?\/*$/.test(url.pathname))
     throw new SettingFault('--upstream is the service’s base address, without /msgapi: the gateway appends that itself');
   return url;

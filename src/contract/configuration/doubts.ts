@@ -88,6 +88,7 @@ function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
     for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const) {
       const price = pricing[name] ?? 0;
       if (price < minSuspiciousPrice) continue;
+      // Pattern bound: a number in the configuration.
       const perToken = (price / tokensPerMillion).toFixed(maxDecimals).replace(/0+$/, '');
       yield {
         path: ['models', id, 'pricing', name],
@@ -134,6 +135,7 @@ function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
 }
 
 /** What the service puts behind the base address of a model's upstream; a deployment of Azure may have such a name. */
+// Pattern bound: an address in the configuration.
 const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
 
 /** Other gateways are given the whole address of one operation. The address is not repeated: it may have secrets. */

@@ -1,22 +1,16 @@
-import { type ChatRequest, recheckOptions } from '#contract/chat-request.ts';
+import { type ChatRequest, withDefaults } from '#contract/chat-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { isAcceptedType } from '../files/is-accepted-type.ts';
 import type { Deployment } from './deployment.ts';
 
 /**
- * Returns the request with the deployment's defaults for fields it does not have, checked again as a whole. Throws `invalid_request`
- * for fields that the defaults make invalid, and for attachments that the deployment does not accept.
+ * Returns the request with the deployment's defaults for fields that it does not have. Throws `invalid_request` for invalid
+ * defaults, and for attachments that the deployment does not accept.
  */
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
   const { inputAttachmentTypes, maxInputAttachments } = deployment;
   if (inputAttachmentTypes !== undefined || maxInputAttachments !== undefined) checkAttachments(request, deployment);
-  let prepared = request;
-  for (const field in deployment.defaults) {
-    if (prepared[field] !== undefined) continue;
-    if (prepared === request) prepared = { ...request };
-    prepared[field] = deployment.defaults[field];
-  }
-  return prepared === request ? request : recheckOptions(prepared);
+  return withDefaults(request, deployment.defaults);
 }
 
 function checkAttachments(request: ChatRequest, deployment: Deployment): void {

@@ -17,6 +17,7 @@ export function toReferencedPlace(url: string): ResourcePlace | 'elsewhere' | 'm
   if (url.length > maxReferenceChars) return /^https?:\/\//i.test(head) ? 'elsewhere' : 'malformed';
   if (!URL.canParse(url, apiBase)) return 'elsewhere';
   const { origin, pathname } = new URL(url, apiBase);
+  // Pattern bound: a reference of at most 8,192 characters.
   const [, encoded = ''] = /\/v1\/(.*)$/.exec(pathname) ?? [];
   const isOfService = origin === new URL(apiBase).origin;
   if (!isOfService || encoded === '') return 'elsewhere';

@@ -144,7 +144,7 @@ const reason: Schema = { type: 'object', required: ['code', 'message'], properti
 const fault: Schema = {
   type: 'object',
   required: ['file', 'path', 'message'],
-  properties: { file: text, path: text, message: text, hint: text, isNotice: { const: true } },
+  properties: { file: text, path: text, message: text, hint: text, isNotice: { type: 'boolean' } },
 };
 
 const upstream: Schema = {

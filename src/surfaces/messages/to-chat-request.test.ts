@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import { toolOutput } from '#contract/message.ts';
 import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import type { Translation } from './to-messages.ts';
@@ -219,7 +220,14 @@ describe('tool results', () => {
     const content = [result('a', { content: [{ type: 'text', text: 'see' }, png] }), { type: 'text', text: 'And?' }];
     expect(messagesOf(hello, asked('a'), { role: 'user', content }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'see' },
-      { role: 'user', content: [{ type: 'text', text: 'From the result of f:' }, pngPart, { type: 'text', text: 'And?' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From the result of f:' },
+          { ...pngPart, [toolOutput]: true },
+          { type: 'text', text: 'And?' },
+        ],
+      },
     ]);
   });
 

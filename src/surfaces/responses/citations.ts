@@ -2,6 +2,7 @@ import { isJsonObject } from '#base/json.ts';
 import type { Delta, ResponseAttachment } from '#contract/chunk.ts';
 import type { UrlCitation } from '#contract/responses/output-items.ts';
 
+// Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
 const code = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
 const marks = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const mostCitations = 1_000;

@@ -2,6 +2,7 @@ import type { HttpReply } from '#base/http/read-reply.ts';
 
 type Headers = HttpReply['headers'];
 
+// Pattern bound: linear. A quotation mark ends the search of the one before, and the group after it may be empty.
 const pages = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const relations = new Set(['next', 'prev', 'previous', 'first', 'last']);
 /** How APIs tell how much there is and where one stands in it. */
@@ -28,6 +29,7 @@ export function headerNotes(headers: Headers): string | undefined {
 /** Of a `Link` field (RFC 8288). */
 function* pagesIn(link: string): Iterable<readonly [relation: string, address: string]> {
   for (const [, address = '', parameters = ''] of link.matchAll(pages)) {
+    // Pattern bound: linear. A quotation mark ends the search of the one before.
     const named = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))/i.exec(parameters);
     for (const relation of (named?.[1] ?? named?.[2] ?? '').toLowerCase().split(/\s+/))
       if (relations.has(relation)) yield [relation, address];

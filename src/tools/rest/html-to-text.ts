@@ -84,6 +84,7 @@ class PageReader {
 
   #link(isClosing: boolean, tag: string): void {
     if (!isClosing) {
+      // Pattern bound: linear. No space inside a run of spaces is followed by `href`, and a quotation mark ends the search of the one before.
       const [, double, single, bare] = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? [];
       const address = decode(double ?? single ?? bare ?? '').trim();
       this.#links.push(/^(#|javascript:|data:|$)/i.test(address) ? '' : address);

@@ -3,12 +3,14 @@ import type { Answer, Situation, Step } from './answer.ts';
 import { shorten } from './words.ts';
 
 const wishes = {
+  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   everything: /\b(show|give|demo\w*|try)\b.*\b(everything|all (you can|of it))\b|^everything\b/i,
   attachment: /\battachments?\b/i,
   stages: /\bstages?\b/i,
   controls: /\b(controls?|buttons?|forms?)\b/i,
 };
 const asksFor =
+  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   /\b(show|give|send|offer|want|need|add|attach|with|see|demo\w*|please|try|make)\b|^\W*(an? |some |the )?(attachments?|stages?|controls?)\W*$/i;
 
 /** Shows parts of the wire the user asks for: stages, an attachment, controls, or all of them. */

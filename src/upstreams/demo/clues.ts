@@ -27,6 +27,7 @@ export function findClues(question: string, choices: readonly string[]): Clues {
   return {
     question,
     rest,
+    // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
     numbers: found(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w-])/g).map(Number),
     // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
     quoted: [...question.matchAll(/"([^"]+)"|“([^”]+)”|«([^»]+)»|'([^']+)'(?!\w)/g)].map(
@@ -46,6 +47,7 @@ export function findClues(question: string, choices: readonly string[]): Clues {
 
 /** The unit or currency of an amount, as euro in "100 euro". */
 export function wordAfterNumber(question: string): string | undefined {
+  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   return question.match(/(?<![\w.-])\d[\d.,]*\s+(\p{L}+)/u)?.[1];
 }
 

@@ -17,6 +17,7 @@ export const leastScore = 0.29;
 const sharedWordBonus = 0.08;
 const namedScore = 1.1;
 const longestDescription = 300;
+// Pattern bound: a name and 300 characters of a description.
 const looksThingsUp = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents?|knowledge)\b/i;
 const isAsking = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up|explain|summari[sz]e|according)\b/i;
 

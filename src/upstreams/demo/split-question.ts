@@ -7,6 +7,7 @@ export interface SplitQuestion {
 const longestRead = 60_000;
 const longestTail = 2000;
 const longestQuestion = 600;
+// Pattern bound: linear. Marks pair up, so only the last one can search in vain.
 const fenced = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
 
 /**

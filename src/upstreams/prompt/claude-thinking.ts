@@ -24,6 +24,7 @@ export function toBudget(effort: unknown, maxTokens: number): number | undefined
 
 /** Whether a Claude takes an effort, as those of 4.6 and later do, rather than a budget: `claude-<family>-<major>[-<minor>]`, maybe with a date or a vendor's prefix. */
 export function decidesItself(model: string): boolean {
+  // Pattern bound: a model's name in the configuration.
   const [, major = '', minor = '0'] = /claude-[a-z]+-(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?/.exec(model) ?? [];
   return Number(major) > 4 || (major === '4' && Number(minor) >= 6);
 }

@@ -14,6 +14,7 @@ export const citationMarks = /\[\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\]|【\s*
 /** The number that a title may begin with. */
 const titleMark = /^\s*\[(\d{1,3})\]/;
 
+// Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
 const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const longestRange = 20;
 

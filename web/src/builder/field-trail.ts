@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { itemName } from './item-name.ts';
 import { toShape, variantOf } from './shape.ts';
 
+// Pattern bound: the path of a field in an error.
 const step = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
 
 /** A place of an application as it is written, and how its parts are called. */

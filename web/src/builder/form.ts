@@ -42,6 +42,7 @@ export function elementId(form: BuilderForm, path: Path): string {
   return `${form.id}${formatPath(path)}`;
 }
 
+// Pattern bound: the path of a field in an error.
 const lastKey = /(\.[^.[\]]*|\[[^[\]]*\])$/;
 
 /** Unfolds what a field is folded in, and goes there; where the very field is not drawn, to what it is part of. */

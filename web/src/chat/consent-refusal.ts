@@ -1,6 +1,7 @@
 import type { Reply } from '../conversation/conversation.ts';
 
 /** How a refusal for want of consent ends: the way to the form, for programs. The page leads there with a button. */
+// Pattern bound: an error message of at most 2 kB.
 const wayForPrograms = /; GET \/v1\/consent\/\S+ has the form (?:to accept|of today)/g;
 
 /** A text of the service as people read it. */

@@ -3,6 +3,7 @@ import { grown } from './grown-block.ts';
 import { toBlocks } from './lexer.ts';
 
 /** Definitions of links stand anywhere and hold everywhere, so that only the whole text tells what a link means. */
+// Pattern bound: linear. It starts at a line break and ends before the next one.
 const hasDefinitions = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
 
 /** A number of which the dot is yet to come: with it, it goes on with the list before. */

@@ -33,7 +33,8 @@ const hostile = [
   'files',
   'files/b/%zz',
   'files/b/x?path=/v1/user/keys',
-  'files/b/x#y',
+  'files/b/#y',
+  'files/..#/b/x',
   'user/keys',
   'shared-chats/../user/keys',
   'shared-chats/%2e%2e/user/keys',
@@ -52,6 +53,8 @@ describe('toReferencePath', () => {
     ['files/b/..hidden/x..', 'v1/files/b/..hidden/x..'],
     ['files/b/a%3Fb%23c%25', 'v1/files/b/a%3Fb%23c%25'],
     ['files/b/a%5Cb', 'v1/files/b/a%5Cb'],
+    ['files/b/a.pdf#page=3', 'v1/files/b/a.pdf'],
+    ['files/b/a.pdf#/../../user/keys?x', 'v1/files/b/a.pdf'],
     ['shared-chats/token/files/0', 'v1/shared-chats/token/files/0'],
   ])('turns %j into the one spelling of its path', (reference, path) => {
     expect(toReferencePath(reference)).toBe(path);

@@ -8,8 +8,10 @@ const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
  * such reference. Assistants write references, so a browser that resolves `..` must never lead one to another path.
  */
 export function toReferencePath(reference: string): string | undefined {
-  if (/[?#\\]/.test(reference)) return undefined;
-  const decoded = decode(reference);
+  // A citation has a fragment, such as `#page=3`, which browsers do not send.
+  const [path = ''] = reference.split('#', 1);
+  if (/[?\\]/.test(path)) return undefined;
+  const decoded = decode(path);
   if (decoded === undefined || hasControl.test(decoded)) return undefined;
   const segments = decoded.split('/');
   const [kind = ''] = segments;

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type Imported, type Lost, mostTurns, type Said, shownTo, toId, toMs, toTurns } from './imported.ts';
 
 /** Steps and thoughts, which versions before its lists of outputs wrote into the text. */
+// Pattern bound: a message of the user's own export file, in the user's own browser.
 const folded = /<details type="[a-z_]+"[^>]*>[\s\S]*?<\/details>\s*/g;
 
 /** A conversation of Open WebUI's export; undefined if it has none of its form. */

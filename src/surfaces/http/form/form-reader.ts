@@ -11,6 +11,7 @@ const maxSkippedBytes = 16 * 1024 ** 2;
 /** The boundary of a `multipart/form-data` body (RFC 2046, 5.1.1); undefined for other media types. Throws where it is missing or malformed. */
 export function toBoundary(contentType: string | undefined): string | undefined {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? '')) return undefined;
+  // Pattern bound: a header of at most 16 kB, where a quotation mark ends the search of the one before.
   const [, quoted, bare] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(contentType ?? '') ?? [];
   const boundary = quoted ?? bare ?? '';
   if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformedForm('its boundary is missing or malformed');

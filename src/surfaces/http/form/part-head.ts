@@ -37,7 +37,9 @@ function toFields(head: string): ReadonlyMap<string, string> {
 /** Quoted values may hold anything, also what looks like a parameter. */
 function toParameters(disposition: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  for (const [, name = '', quoted, bare = ''] of disposition.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"]*))/g)) {
+  for (const [, name = '', quoted, bare = ''] of disposition.matchAll(
+    /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.){0,2048})"|([^;"]*))/g,
+  )) {
     if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), quoted ?? bare.trim());
   }
   return parameters;

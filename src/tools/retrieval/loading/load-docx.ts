@@ -7,6 +7,7 @@ import { readZip } from './read-zip.ts';
 const mainPart = 'word/document.xml';
 const pageMark = '\ue0c7';
 const shownBreak = /<w:lastRenderedPageBreak\s*\/>/g;
+// Pattern bound: runs in the document process, which has a time limit.
 const askedBreak = /<w:br\s[^>]*w:type="page"[^>]*\/>/g;
 const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"];
 

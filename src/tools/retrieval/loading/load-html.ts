@@ -3,6 +3,7 @@ import type { LoadedBlocks } from './block.ts';
 import { decodeText } from './decode-text.ts';
 import { readElements } from './read-elements.ts';
 
+// Pattern bound: runs in the document process, which has a time limit.
 const charset = /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i;
 
 /** A web page: its headings, tables and text, without what is not shown. */

@@ -14,6 +14,7 @@ export function loadText(bytes: Uint8Array): LoadedBlocks {
 }
 
 function toBlocks(text: string, page: number | null): Block[] {
+  // Pattern bound: runs in the document process, which has a time limit.
   return text.split(/\r?\n[^\S\n]*\r?\n/).flatMap((paragraph) => toBlock(paragraph.replace(/^\s*\n/, '').trimEnd(), page));
 }
 
@@ -32,6 +33,7 @@ function toBlock(paragraph: string, page: number | null): Block[] {
 function headingLevel(line: string): number | undefined {
   const number = numbered.exec(line)?.[1];
   if (number !== undefined) return number.split('.').length + 1;
+  // Pattern bound: runs in the document process, which has a time limit.
   const isCapitals = /\b\p{Lu}{3,}\b/u.test(line) && line === line.toUpperCase();
   return isCapitals ? 1 : undefined;
 }

@@ -1,0 +1,38 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { measureProse } from './figures/prose.ts';
+import { measureStructure } from './figures/structure.ts';
+
+const help = `Compares the figures of the code and of its English with scripts/figures/limits.json. Each figure may only fall.
+
+  npm run check:figures                 fails if a figure is over its limit
+  npm run check:figures -- --write      lowers the limits to the present figures
+  npm run check:figures -- --list NAME  prints the places that a figure of the prose counts, such as comments`;
+
+const limitsFile = new URL('./figures/limits.json', import.meta.url);
+const { values } = parseArgs({ options: { write: { type: 'boolean' }, list: { type: 'string' }, help: { type: 'boolean' } } });
+const { figures: prose, findings } = measureProse();
+const figures: Readonly<Record<string, number>> = { ...measureStructure(), ...prose };
+const limits = JSON.parse(readFileSync(limitsFile, 'utf8')) as Record<string, number>;
+
+if (values.help) console.log(help);
+else if (values.list !== undefined) {
+  for (const { kind, at, text } of findings) if (kind === values.list) console.log(`${at}: ${text}`);
+} else {
+  const over = Object.entries(figures).filter(([name, figure]) => figure > (limits[name] ?? Infinity));
+  for (const [name, figure] of over)
+    console.error(
+      `${name}: ${figure}, over the limit of ${limits[name]}. Rewrite or merge instead, or give the reason in the commit that raises it.`,
+    );
+  if (values.write)
+    writeFileSync(
+      limitsFile,
+      `${JSON.stringify(Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, Math.min(figure, limits[name] ?? figure)])), null, 2)}\n`,
+    );
+  else if (over.length > 0) process.exitCode = 1;
+  console.log(
+    `figures: ${Object.entries(figures)
+      .map(([name, figure]) => `${name} ${figure}`)
+      .join(', ')}`,
+  );
+}
