@@ -35,9 +35,16 @@ async function restore(): Promise<void> {
   isChanged = false;
 }
 
+/** Tags of operations that answer a call to a deployment and store nothing that the examples name. */
+const callTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages']);
+
+function isReading({ method, tags }: Documented): boolean {
+  return method === 'get' || method === 'head' || tags.every((tag) => callTags.has(tag));
+}
+
 /** Sends it as a client that takes every media type of the answers. */
 function send({ operation, url, headers, body }: ExampleRequest, caller: Readonly<Record<string, string>>): Promise<Response> {
-  if (operation.method !== 'get' && operation.method !== 'head') isChanged = true;
+  if (!isReading(operation)) isChanged = true;
   const accept = Object.values(operation.responses).flatMap(({ content = {} }) => Object.keys(content));
   const sent = { accept: accept.join(', ') || '*/*', ...headers, ...caller, ...(body && isSentAs(body.type)) };
   return fetch(service.url + url, { method: operation.method.toUpperCase(), headers: sent, body: toBytes(body) });
