@@ -6,7 +6,7 @@ import { freePort } from '#test/listening.ts';
 import { jsonReply, piecesReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { askRaw, messagesPath, origin, RawCaller, startGateway, startRawUpstream } from './support.ts';
 
-const timeouts = { connectMs: 300, firstByteMs: 300, idleMs: 300 };
+const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
 
 function toPost(version: '1.0' | '1.1' = '1.1', ...fields: string[]): string {
   const head = [`POST ${messagesPath} HTTP/${version}`, 'Host: g', `Origin: ${origin}`, 'Content-Length: 2', ...fields];
@@ -144,7 +144,7 @@ describe('a reply that breaks off', () => {
 
   it('for standing still breaks the connection too', async () => {
     await using upstream = await startRawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello'));
-    await using gateway = await startGateway(upstream.url, { timeouts });
+    await using gateway = await startGateway(upstream.url, { timeouts: { ...timeouts, idleMs: 300 } });
     const text = await askRaw(gateway.url, toPost());
     expect(text).toMatch(/hello$/);
     await vi.waitUntil(() => gateway.records.length === 1);
@@ -176,7 +176,7 @@ describe('no reply', () => {
 
   it('in time is 504, and the service is let go', async () => {
     await using upstream = await startScriptedUpstream(silence);
-    await using gateway = await startGateway(upstream.url, { timeouts });
+    await using gateway = await startGateway(upstream.url, { timeouts: { ...timeouts, firstByteMs: 300 } });
     const { status, headers, json } = await gateway.post();
     expect([status, headers, json]).toMatchObject([504, cors, { error: { type: 'api_error' } }]);
     expect((await upstream.requests[0]?.closed)?.early).toBe(true);

@@ -355,7 +355,7 @@ it('what a dialect has nothing for is noted, whether its package leaves it out o
   const { chat } = createVendorProtocol('bedrock', { http, clock: systemClock, noteLost });
   const { key, endpoint, ...others } = upstreamOf('bedrock', upstream.url);
   const nothing = { apiVersion: undefined, headers: {}, weight: 1, tier: 0 };
-  const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
+  const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
   const asked = {
     ...nothing,
     ...others,
