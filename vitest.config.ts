@@ -8,6 +8,7 @@ export default defineConfig({
     reporters: isCi ? ['verbose', new NameFlaky()] : ['default'],
     testTimeout: 60_000,
     hookTimeout: 90_000,
+    expect: { poll: { timeout: 30_000 } },
     // Twice the cores of the machine that checks: tests wait for a third to a half of their time.
     maxWorkers: 4,
     // Files share their workers: loading the service anew for each takes twice as long as what most of them test.
@@ -20,6 +21,7 @@ export default defineConfig({
         test: {
           name: 'source',
           include: ['src/**/*.test.ts', 'web/src/**/*.test.ts'],
+          setupFiles: ['test/support/patient-waits.ts'],
         },
       },
       {
@@ -30,7 +32,7 @@ export default defineConfig({
           retry: isCi ? 1 : 0,
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/servers.ts'],
-          setupFiles: ['test/support/check-answers.ts'],
+          setupFiles: ['test/support/patient-waits.ts', 'test/support/check-answers.ts'],
         },
       },
     ],

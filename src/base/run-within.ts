@@ -9,8 +9,8 @@ interface NodeProcess {
   threadCpuUsage(): { readonly user: number; readonly system: number };
 }
 
-/** A busy machine gives the thread only a part of a core. A run that got less than a quarter of its time is repeated once. */
-const minCpuShare = 1 / 4;
+/** A busy machine gives the thread only a part of a core. A run that got less than half of its time is repeated once. */
+const minCpuShare = 1 / 2;
 const retryFactor = 4;
 
 /**

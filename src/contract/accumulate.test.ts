@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { measureLongestHold } from '#test/longest-hold.ts';
 import '#test/same-cases.ts';
 import { describe, expect, test } from 'vitest';
 import vectors from '../../test/vectors/fold.json' with { type: 'json' };
@@ -42,7 +43,7 @@ describe('the fold of chunks', () => {
     expect(accumulator.completion().choices[0]?.message.content).toBe('ab');
   });
 
-  test('of a hundred thousand fragments takes no time to speak of', () => {
+  test('of a hundred thousand fragments takes no time to speak of', async () => {
     const accumulator = new Accumulator();
     const chunk = {
       id: 'r',
@@ -50,10 +51,11 @@ describe('the fold of chunks', () => {
       created: 1,
       choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: null }],
     };
-    const start = performance.now();
-    for (let count = 0; count < 100_000; count += 1) accumulator.add(chunk as Chunk);
+    const heldMs = await measureLongestHold(() => {
+      for (let count = 0; count < 100_000; count += 1) accumulator.add(chunk as Chunk);
+    });
     expect(accumulator.completion().choices[0]?.message.content).toHaveLength(500_000);
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(heldMs).toBeLessThan(2000);
   });
 });
 

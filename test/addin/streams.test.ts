@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { askAndLeave } from '#test/ask.ts';
+import { expectClosedByLeaving } from '#test/closed-while-open.ts';
 import { freePort } from '#test/listening.ts';
 import { jsonReply, piecesReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { askRaw, messagesPath, origin, RawCaller, startGateway, startRawUpstream } from './support.ts';
 
-const timeouts = { connectMs: 300, firstByteMs: 300, idleMs: 300 };
+const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
 
 function toPost(version: '1.0' | '1.1' = '1.1', ...fields: string[]): string {
   const head = [`POST ${messagesPath} HTTP/${version}`, 'Host: g', `Origin: ${origin}`, 'Content-Length: 2', ...fields];
@@ -143,7 +144,7 @@ describe('a reply that breaks off', () => {
 
   it('for standing still breaks the connection too', async () => {
     await using upstream = await startRawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello'));
-    await using gateway = await startGateway(upstream.url, { timeouts });
+    await using gateway = await startGateway(upstream.url, { timeouts: { ...timeouts, idleMs: 300 } });
     const text = await askRaw(gateway.url, toPost());
     expect(text).toMatch(/hello$/);
     await vi.waitUntil(() => gateway.records.length === 1);
@@ -175,7 +176,7 @@ describe('no reply', () => {
 
   it('in time is 504, and the service is let go', async () => {
     await using upstream = await startScriptedUpstream(silence);
-    await using gateway = await startGateway(upstream.url, { timeouts });
+    await using gateway = await startGateway(upstream.url, { timeouts: { ...timeouts, firstByteMs: 300 } });
     const { status, headers, json } = await gateway.post();
     expect([status, headers, json]).toMatchObject([504, cors, { error: { type: 'api_error' } }]);
     expect((await upstream.requests[0]?.closed)?.early).toBe(true);
@@ -183,15 +184,11 @@ describe('no reply', () => {
 });
 
 describe('a caller that leaves', () => {
-  it('ends the exchange with the service within 100 ms, before the head', async () => {
+  it('ends the exchange with the service before the head', async () => {
     await using upstream = await startScriptedUpstream(silence);
     await using gateway = await startGateway(upstream.url);
     const { leave } = askAndLeave(gateway.url, { path: messagesPath, body: '{}' });
-    const { closed } = await upstream.request(0);
-    const leftMs = leave();
-    const { atMs, early } = await closed;
-    expect(early).toBe(true);
-    expect(atMs - leftMs).toBeLessThan(100);
+    await expectClosedByLeaving(await upstream.request(0), leave);
     await vi.waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ status: 499, outcome: 'left' });
   });
@@ -205,10 +202,7 @@ describe('a caller that leaves', () => {
     const caller = new RawCaller(gateway.url);
     caller.send(toPost());
     await caller.until(/one/);
-    const { closed } = await upstream.request(0);
-    const leftMs = performance.now();
-    caller.socket.destroy();
-    expect((await closed).atMs - leftMs).toBeLessThan(100);
+    await expectClosedByLeaving(await upstream.request(0), () => caller.socket.destroy());
   });
 
   it('and in the middle of its body', async () => {

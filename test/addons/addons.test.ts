@@ -12,7 +12,7 @@ import { defaultToolSettings } from '#test/tool-settings.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import { guardedClient, never, startServer, tokenCache } from './support.ts';
 
-const limits = { connectMs: 1000, timeoutMs: 2000, maxResultBytes: 40_000 };
+const limits = { connectMs: 60_000, timeoutMs: 60_000, maxResultBytes: 40_000 };
 
 function run(options: Pick<LoopOptions, 'ask' | 'tools'> & Partial<LoopOptions>) {
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -22,10 +22,17 @@ function run(options: Pick<LoopOptions, 'ask' | 'tools'> & Partial<LoopOptions>)
 const configured = { security: { addonUrls: 'configured' } } as const;
 const guarded = { security: { addonUrls: 'guarded' } } as const;
 
-function addonTools(clock: Clock = systemClock, allowed?: readonly string[]) {
+function addonTools(clock: Clock = systemClock, allowed?: readonly string[], timeoutMs = limits.timeoutMs) {
   const caches = new Caches();
   const reader = new OpenApiReader();
-  return new AddonTools({ http: guardedClient(allowed), tokens: tokenCache(), clock, caches, limits, reader });
+  return new AddonTools({
+    http: guardedClient(allowed),
+    tokens: tokenCache(),
+    clock,
+    caches,
+    limits: { ...limits, timeoutMs },
+    reader,
+  });
 }
 
 /** A service that describes itself, and wants a key. */
@@ -170,18 +177,13 @@ describe('an addon', () => {
 });
 
 describe('when the caller leaves', () => {
-  it('the call to the web API is broken off within 100 ms', async () => {
+  it('the call to the web API is broken off', async () => {
     const paths = { '/slow': { get: { operationId: 'slow' } } };
-    let closed: (ms: number) => void = () => undefined;
-    const closedMs = new Promise<number>((resolve) => {
-      closed = resolve;
-    });
+    const closed = Promise.withResolvers<boolean>();
     const leaving = new AbortController();
-    let leftMs = 0;
     const server = await startServer((request, response) => {
       if (request.url !== '/slow') return response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths }));
-      response.on('close', () => closed(performance.now()));
-      leftMs = performance.now();
+      response.on('close', () => closed.resolve(response.writableFinished));
       return leaving.abort(new Error('left'));
     });
     const { tools } = await addonTools().load(
@@ -194,7 +196,7 @@ describe('when the caller leaves', () => {
       for await (const _frame of frames);
     };
     await expect(readAll()).rejects.toThrow('left');
-    expect((await closedMs) - leftMs).toBeLessThan(100);
+    expect(await closed.promise).toBe(false);
   });
 });
 
@@ -245,8 +247,8 @@ describe('the document of an addon', () => {
       const drip = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(drip));
     });
-    const { missing } = await addonTools().load(found(server.url), never);
-    expect(missing[0]?.reason).toBe('The addon cannot be loaded: it did not come within 2 s.');
+    const { missing } = await addonTools(systemClock, undefined, 300).load(found(server.url), never);
+    expect(missing[0]?.reason).toBe('The addon cannot be loaded: it did not come within 0.3 s.');
   });
 
   it('that is too large is not read to its end', async () => {

@@ -23,7 +23,7 @@ describe.each(clients)('a guarded client over %s', (_name, make) => {
     });
     const client = guardClient(guard, (lookup) => make({ lookup }));
     onTestFinished(() => client.close());
-    const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
+    const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
     const reply = await openReply(client, { method: 'GET', url: new URL(url), headers: {}, body: null, timeouts }, never);
     return { text: await readText(reply, 1000), looked };
   };

@@ -14,7 +14,7 @@ import { TokenCache } from '#tools/authorization/token-cache.ts';
 import { createRestTool } from '#tools/rest/rest-tool.ts';
 
 export const never = new AbortController().signal;
-const timeouts = { connectMs: 2000, firstByteMs: 2000, idleMs: 2000 };
+const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
 
 interface Seen {
   readonly method: string;
@@ -73,7 +73,7 @@ export function callTool(definition: Partial<RestToolDefinition> & { url: string
   const options = {
     http: guardedClient(),
     authorizer: authorizer ?? createAuthorizer(null, tokenCache()),
-    limits: { connectMs: 1000, timeoutMs: 500, maxReplyBytes: 10_000 },
+    limits: { connectMs: 60_000, timeoutMs: 500, maxReplyBytes: 10_000 },
   };
   return createRestTool(whole, options).run(args, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
 }

@@ -77,6 +77,7 @@ it('The list is made anew each time, also of a server that was mute a moment ago
   const body = { toolset: toToolset(server.url) };
   expect((await list(service, body)).json).toMatchObject({ failure: { reason: 'mute' } });
   isMute = false;
+  service.reload(open);
   expect(((await list(service, body)).json as Listed).tools).toHaveLength(2);
   offered.pop();
   expect(((await list(service, body)).json as Listed).tools).toHaveLength(1);

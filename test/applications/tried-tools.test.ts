@@ -96,10 +96,11 @@ describe('a tool of a web API', () => {
   it('has the time and the length that it has in an answer', async () => {
     const long = await startWebServer(() => new Response('word '.repeat(10_000), { headers: { 'content-type': 'text/plain' } }));
     const slow = await startWebServer(() => new Promise<Response>(() => undefined));
-    await using service = await startService({ ...open, tools: { timeoutMs: 300, maxResultBytes: 1_000 } });
+    await using service = await startService({ ...open, tools: { maxResultBytes: 1_000 } });
     const cut = (await run(service, { toolset: webApi(long.url), tool: 'find', arguments: { id: 1 } })).json as { text: string };
     expect(Buffer.byteLength(cut.text)).toBeLessThan(1_500);
     expect(cut.text).toContain('50000 bytes');
+    service.reload({ ...open, tools: { timeoutMs: 300 } });
     const stopped = await run(service, { toolset: webApi(slow.url), tool: 'find', arguments: { id: 1 } });
     expect(stopped.json).toMatchObject({ outcome: 'failed', text: expect.stringContaining('0.3 s') });
   });

@@ -204,7 +204,7 @@ describe('the type of a file', () => {
 });
 
 describe('a refused upload', () => {
-  it('is answered while it is still being sent, and then cut off', { timeout: 15_000 }, async () => {
+  it('is answered while it is still being sent, and then cut off', async () => {
     const writing = openRequest(`${files.url}/v1/files/other/x`, {
       method: 'PUT',
       headers: { 'api-key': callerKey },
@@ -216,10 +216,8 @@ describe('a refused upload', () => {
     const closed = new Promise((resolve) => writing.on('error', resolve).on('close', resolve));
     const sending = setInterval(() => writing.write('more'), 10);
     expect(await answered).toBe(403);
-    const startMs = performance.now();
     await closed;
     clearInterval(sending);
-    expect(performance.now() - startMs).toBeLessThan(8_000);
   });
 });
 

@@ -26,7 +26,6 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const tookMs = performance.now() - startMs;
     expect(heard.fault?.kind).toBe('connect_timeout');
     expect(tookMs).toBeGreaterThanOrEqual(99);
-    expect(tookMs).toBeLessThan(1500);
   });
 
   it.each([

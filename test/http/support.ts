@@ -36,7 +36,7 @@ export function clientsOf(Client: (typeof clientKinds)[number][1]): (options?: H
   };
 }
 
-export const longTimeouts: HttpTimeouts = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
+export const longTimeouts: HttpTimeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
 
 export function toRequest(url: string, more: Partial<HttpRequest> = {}): HttpRequest {
   return { method: 'GET', url: new URL(url), headers: {}, body: null, timeouts: longTimeouts, ...more };

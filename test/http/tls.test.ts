@@ -106,7 +106,7 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     const file = name === 'LeanClient' ? '../../src/base/http/lean-client.ts' : './undici-client.ts';
     const script = `
       const { ${name} } = await import(${JSON.stringify(new URL(file, import.meta.url).href)});
-      const timeouts = { connectMs: 3000, firstByteMs: 3000, idleMs: 3000 };
+      const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
       new ${name}().send({ method: 'GET', url: new URL('https://localhost:${port}/'), headers: {}, body: null, timeouts }, {
         head(status) { process.stdout.write(String(status)); },
         bytes() {},

@@ -102,7 +102,8 @@ describe('a server', () => {
     const server = await startStateless([echo], {
       before: instead(method, () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })),
     });
-    const { load, pass } = loadMcpTools(server.url, { connectMs: 500, listMs: 400 });
+    const short = method === 'tools/list' ? { listMs: 400 } : { connectMs: 500 };
+    const { load, pass } = loadMcpTools(server.url, short);
     const mute = method === 'tools/list' ? 'list its tools within 0.4 s' : 'answer within 0.5 s';
     const asked = () => server.asked(method).length;
     await expect(load()).rejects.toThrow(`The MCP server Tools did not ${mute}.`);
@@ -120,7 +121,7 @@ describe('a server', () => {
     const mute = await startWebServer(() => new Promise<Response>(() => undefined));
     const server = await startStateless([echo]);
     const { service, model } = await startApp({ url: server.url }, [says('Done.')], {
-      configuration: { tools: { connectMs: 700, listMs: 300 } },
+      configuration: { tools: { connectMs: 2_000, listMs: 30_000 } },
       properties: {
         mcp_toolset: [
           ['Silent', mute.url],
@@ -131,7 +132,7 @@ describe('a server', () => {
     const { message } = choiceOf(await service.chat('app', ask));
     expect(offered(model)).toEqual(['echo']);
     expect(message.custom_content.stages).toMatchObject([
-      { name: 'Silent', status: 'failed', content: 'The MCP server Silent did not answer within 0.7 s.' },
+      { name: 'Silent', status: 'failed', content: 'The MCP server Silent did not answer within 2 s.' },
     ]);
   });
 
@@ -211,14 +212,14 @@ describe('a call', () => {
             method: 'notifications/progress',
             params: { progressToken: mcpReq._meta?.progressToken ?? '', progress },
           });
-          await pause(100);
+          await pause(250);
         }
         return steps > 3 ? text('done') : new Promise(() => undefined);
       },
     });
     const call = async (steps: number) => {
       const server = await startStateless([working(steps)]);
-      const [tool] = await loadMcpTools(server.url, { timeoutMs: 400 }).load();
+      const [tool] = await loadMcpTools(server.url, { timeoutMs: 1_500 }).load();
       return tool?.run({}, { signal: new AbortController().signal, report: () => Promise.resolve(), cite: () => 1 });
     };
     expect(await call(8)).toMatchObject({ text: 'done', failed: false });

@@ -15,9 +15,9 @@ describe('MuteServers', () => {
   it('does not count the wait for a token as silence of the server', async () => {
     const server = await startStateless([echo]);
     const tokens = await startWebServer(hangs);
-    const { load } = loadMcpTools(server.url, { connectMs: 600, listMs: 600 });
+    const { load } = loadMcpTools(server.url, { connectMs: 1_500, listMs: 30_000 });
     await expect(load(undefined, 'attacker', { authorization: clientOf(tokens.url) })).rejects.toThrow(
-      'The MCP server Tools could not be called: no token was given within 0.6 s.',
+      'The MCP server Tools could not be called: no token was given within 1.5 s.',
     );
     expect(tokens.seen.length).toBeGreaterThan(0);
     expect((await load(undefined, 'victim')).map(({ name }) => name)).toEqual(['echo']);
@@ -31,11 +31,11 @@ describe('MuteServers', () => {
       before: () => new Promise((resolve) => setTimeout(() => resolve(undefined), delayMs)),
     });
     const tokens = await startWebServer(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 800));
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
       return Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3600 });
     });
     delayMs = 500;
-    const { load } = loadMcpTools(server.url, { connectMs: 1000, listMs: 4000 });
+    const { load } = loadMcpTools(server.url, { connectMs: 2_900, listMs: 30_000 });
     expect(await load(undefined, 'user', { authorization: clientOf(tokens.url) })).toHaveLength(1);
   });
 
@@ -46,10 +46,10 @@ describe('MuteServers', () => {
     const server = await startStateless([echo], {
       before: ({ headers }) => (headers.has('authorization') || headers.has('x-silent') ? hangs() : undefined),
     });
-    const { load } = loadMcpTools(server.url, { connectMs: 600, listMs: 600 });
-    await expect(load(undefined, 'attacker', settings)).rejects.toThrow('did not answer within 0.6 s');
+    const { load } = loadMcpTools(server.url, { connectMs: 1_500, listMs: 30_000 });
+    await expect(load(undefined, 'attacker', settings)).rejects.toThrow('did not answer within 1.5 s');
     const asked = server.seen.length;
-    await expect(load(undefined, 'same settings', settings)).rejects.toThrow('did not answer within 0.6 s');
+    await expect(load(undefined, 'same settings', settings)).rejects.toThrow('did not answer within 1.5 s');
     expect(server.seen).toHaveLength(asked);
     expect(await load(undefined, 'victim')).toHaveLength(1);
   });

@@ -12,13 +12,13 @@ import type { McpNetwork } from '#tools/mcp/mcp-tools.ts';
 export function openNetwork(clock: Clock): McpNetwork {
   const guard = new NetGuard(['127.0.0.1', '::1']);
   const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
-  const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
+  const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
   return {
-    fetch: createGuardedFetch(guard, 1000),
+    fetch: createGuardedFetch(guard, 60_000),
     tokens: new TokenCache({ http, clock, caches: new Caches(), timeouts }),
-    timeoutMs: 5000,
-    connectMs: 5000,
-    listMs: 5000,
+    timeoutMs: 60_000,
+    connectMs: 60_000,
+    listMs: 60_000,
     rules: '',
   };
 }

@@ -225,7 +225,7 @@ describe('the trace of a run', () => {
     );
     const server = await startStateless([echo], { before: silent });
     const options = {
-      configuration: { ...admin, tools: { connectMs: 700, listMs: 300 }, security: { allowPrivateNetworks: ['127.0.0.1'] } },
+      configuration: { ...admin, tools: { connectMs: 30_000, listMs: 300 }, security: { allowPrivateNetworks: ['127.0.0.1'] } },
     };
     const { service } = await startApp({ url: server.url }, [callsTools(['echo']), says('Done.')], options);
     const trace = traceOf(await service.chat('app', ask, traced));

@@ -164,20 +164,17 @@ describe('a session', () => {
     expect(toolTexts(model)).toEqual(['echo hi']);
   });
 
-  it('that is cancelled is told so within 100 ms', async () => {
-    let heard: (atMs: number) => void = () => undefined;
-    const cancelled = new Promise<number>((resolve) => {
-      heard = resolve;
-    });
+  it('that is cancelled is told so', async () => {
+    const cancelled = Promise.withResolvers<void>();
     const waits: ServedTool = {
       name: 'echo',
-      run: (_args, { mcpReq }) => new Promise(() => mcpReq.signal.addEventListener('abort', () => heard(performance.now()))),
+      run: (_args, { mcpReq }) => new Promise(() => mcpReq.signal.addEventListener('abort', () => cancelled.resolve())),
     };
     const { server, service } = await start([waits]);
     const { leave } = service.chatAndLeave('app', ask);
     await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1), 8_000);
-    const leftMs = leave();
-    expect((await cancelled) - leftMs).toBeLessThan(100);
+    leave();
+    await cancelled.promise;
     expect(server.asked('notifications/cancelled')).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { askStream } from '#test/ask.ts';
 import { chunk, delta, finish, plainReply, text } from '#test/chunks.ts';
+import { expectClosedByLeaving } from '#test/closed-while-open.ts';
 import { blocksOf, grammarFaults, readMessageEvents } from '#test/message-events.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
@@ -208,7 +209,7 @@ describe('a fault of the upstream', () => {
 });
 
 describe('when the caller leaves', () => {
-  it.each(['m', 'app'])('the upstream of %s is left within 100 ms, and what was used is counted', async (model) => {
+  it.each(['m', 'app'])('the upstream of %s is left while its reply is open, and what was used is counted', async (model) => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(...plainReply('some text that was sent').slice(0, 2));
@@ -217,27 +218,23 @@ describe('when the caller leaves', () => {
     const reader = await open(model);
     await reader.next();
     const received = await upstream.request(index);
-    const leftAtMs = reader.leave();
-    const { atMs, early } = await received.closed;
-    expect(early).toBe(true);
-    expect(atMs - leftAtMs).toBeLessThan(100);
+    await expectClosedByLeaving(received, () => reader.leave());
     await telemetry.ended();
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
     if (model === 'm') expect(telemetry.ends.at(-1)?.completionTokens).toBeGreaterThan(0);
   });
 
-  it('before the head, the upstream is left within 100 ms', async () => {
+  it('before the head, the upstream is left', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
     const leaving = new AbortController();
     const headers = withKey();
     const body = JSON.stringify(asking({ model: 'm' }));
     const asked = fetch(`${service.url}/msgapi/v1/messages`, { method: 'POST', headers, body, signal: leaving.signal });
+    asked.catch(() => undefined);
     const received = await upstream.request(index);
-    const leftAtMs = performance.now();
-    leaving.abort();
+    await expectClosedByLeaving(received, () => leaving.abort());
     await expect(asked).rejects.toThrow();
-    expect((await received.closed).atMs - leftAtMs).toBeLessThan(100);
   });
 });
 

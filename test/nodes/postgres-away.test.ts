@@ -79,12 +79,10 @@ describe('nodes whose PostgreSQL is stopped', () => {
       ['to call one', () => node.chat(`applications/${bucket}/one`, { messages: hello })],
     ];
     for (const [what, step] of asked) {
-      const startMs = performance.now();
       const { status, error, headers } = await step();
       if (what === 'to give one' && status === 409) continue;
       expect([what, status, error.code, headers['retry-after']]).toEqual([what, 503, 'overloaded', '1']);
       expect(error.message).toBe('The store cannot be used at the moment: the database cannot be reached; try again.');
-      expect(performance.now() - startMs).toBeLessThan(1_000);
     }
   });
 
@@ -138,16 +136,12 @@ describe('nodes whose PostgreSQL stalls', () => {
     const parent = Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${first}/status`, 'utf8'))?.[1]);
     for (const pid of [parent, ...pids]) process.kill(pid, 'SIGSTOP');
     try {
-      const startMs = performance.now();
       const waiting = Promise.all(Array.from({ length: 30 }, () => get(node, '/v1/consent')));
       expect((await node.chat('free', { messages: hello })).status).toBe(200);
-      expect(performance.now() - startMs).toBeLessThan(1_000);
       expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set([503]));
-      expect(performance.now() - startMs).toBeLessThan(7_000);
       await until(node, ['database_away']);
-      const againMs = performance.now();
-      expect((await get(node, '/v1/consent')).status).toBe(503);
-      expect(performance.now() - againMs).toBeLessThan(500);
+      const again = await get(node, '/v1/consent');
+      expect([again.status, again.error.message]).toEqual([503, expect.stringContaining('the database cannot be reached')]);
     } finally {
       for (const pid of [parent, ...pids]) process.kill(pid, 'SIGCONT');
     }

@@ -51,13 +51,14 @@ function askOver(
   });
 }
 
+/** A node that waits for it outlasts its test. */
+const longDrain = { PARLEY_DRAIN_MS: '600000' };
+
 describe('a node that is told to stop', () => {
   it('ends at once where nothing is open, with 0', async () => {
-    await using node = await startProcess({ configuration: demo });
-    const startMs = performance.now();
+    await using node = await startProcess({ configuration: demo, environment: longDrain });
     node.kill('SIGTERM');
     expect(await node.ended).toMatchObject({ code: 0, signal: null });
-    expect(performance.now() - startMs).toBeLessThan(3_000);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('by %s lets open streams end, takes no new calls, and ends with 0', async (signal) => {
@@ -171,13 +172,11 @@ describe('a node that is told to stop', () => {
   });
 
   it('twice ends at once', async () => {
-    await using open = await withOpenStream();
+    await using open = await withOpenStream(longDrain);
     const { node } = open;
     node.kill('SIGTERM');
     await node.said(/"msg":"stopping"/);
-    const startMs = performance.now();
     node.kill('SIGTERM');
     expect((await node.ended).code).toBe(130);
-    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 });

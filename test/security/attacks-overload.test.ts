@@ -9,6 +9,7 @@ import { paceBodies } from '#surfaces/http/body-pace.ts';
 import { redact } from '#telemetry/redact.ts';
 import { hello } from '#test/chunks.ts';
 import { listeningAt } from '#test/listening.ts';
+import { measureLongestHold } from '#test/longest-hold.ts';
 import { withKey } from '#test/start-service.ts';
 import { pathOf } from '../applications/support.ts';
 import { inTime } from './fuzz-support.ts';
@@ -137,11 +138,9 @@ describe('a header field', () => {
 describe('a line for the log', () => {
   it.each(['a.', 'eyJaaaa.', 'sk-', 'key=', 'bearer ', 'a://', 'a:b@', '"', 'token:'])(
     'of %j over and over is cleared at once',
-    (unit) => {
+    async (unit) => {
       const text = unit.repeat(1_000_000 / unit.length);
-      const startedMs = performance.now();
-      redact(text, []);
-      expect(performance.now() - startedMs).toBeLessThan(2_000);
+      expect(await measureLongestHold(() => redact(text, []))).toBeLessThan(2_000);
     },
   );
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import { hello } from '#test/chunks.ts';
+import { measureLongestHold } from '#test/longest-hold.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -25,24 +26,6 @@ async function storeOldEntry(name: string, entry: object): Promise<string> {
   const application = { id, owner: 'key:test', entry: entry as ApplicationEntry, etag: name, createdAtMs: 0, updatedAtMs: 0 };
   await store.put(application, undefined);
   return id;
-}
-
-/** Longest time in milliseconds for which the event loop served nothing else while `run` ran. */
-async function measureLongestHold(run: () => Promise<unknown>): Promise<number> {
-  let longestMs = 0;
-  let lastMs = performance.now();
-  const timer = setInterval(() => {
-    const nowMs = performance.now();
-    longestMs = Math.max(longestMs, nowMs - lastMs);
-    lastMs = nowMs;
-  }, 1);
-  try {
-    await run();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  } finally {
-    clearInterval(timer);
-  }
-  return longestMs;
 }
 
 /** The machine of the tests is slow: what the attacks took before is several times as much. */

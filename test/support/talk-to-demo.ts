@@ -32,7 +32,7 @@ const upstream: Upstream = {
   headers: {},
   weight: 1,
   tier: 0,
-  timeouts: { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 },
+  timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
 };
 
 export function toAsk(said: string | readonly Message[], fields: Partial<ChatRequest> = {}): Ask {

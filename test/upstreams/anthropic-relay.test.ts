@@ -36,7 +36,7 @@ function toAsk(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): 
     headers: {},
     weight: 1,
     tier: 0,
-    timeouts: { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 },
+    timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
     ...fields,
   };
   return {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { measureLongestHold } from '#test/longest-hold.ts';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { judge } from './judge.ts';
@@ -57,10 +58,11 @@ describe('judge', () => {
     );
   });
 
-  it('takes no time over a long path', () => {
-    const startMs = performance.now();
-    for (const end of ['#', '%', '/..', ' '])
-      expect(judged(`/msgapi/v1/${'a/'.repeat(4_000)}${'%41'.repeat(2_000)}${end}`)).toBe('wrong_path');
-    expect(performance.now() - startMs).toBeLessThan(1_000);
+  it('takes no time over a long path', async () => {
+    const heldMs = await measureLongestHold(() => {
+      for (const end of ['#', '%', '/..', ' '])
+        expect(judged(`/msgapi/v1/${'a/'.repeat(4_000)}${'%41'.repeat(2_000)}${end}`)).toBe('wrong_path');
+    });
+    expect(heldMs).toBeLessThan(1_000);
   });
 });

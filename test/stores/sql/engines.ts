@@ -25,6 +25,9 @@ const engines = [
   { engine: 'PostgreSQL', fresh: freshPostgres },
 ];
 
+/** A step of a test may wait for many others on a busy machine. */
+const patient: OpenOptions = { timeoutMs: 60_000 };
+
 /** The same tests on each engine, with one database for all of them. */
 export function describeOnEach(what: string, tests: (node: Node) => void): void {
   describe.each(engines)(`${what} on $engine`, ({ fresh }) => {
@@ -32,7 +35,7 @@ export function describeOnEach(what: string, tests: (node: Node) => void): void 
     let whole: FreshDatabase | undefined;
     beforeAll(async () => {
       whole = await fresh();
-      opened.push(await whole.open(), await whole.open());
+      opened.push(await whole.open(patient), await whole.open(patient));
     });
     afterAll(async () => {
       for (const { close } of opened) await close();

