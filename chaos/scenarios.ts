@@ -5,6 +5,7 @@ import { fuzzRoutes } from './fuzz/fuzz-routes.ts';
 import { fuzzUpstreams } from './fuzz/fuzz-upstreams.ts';
 import { hostileText } from './hostile-text/hostile-text.ts';
 import { killsOfNodes, killsOfOne } from './kills/kills.ts';
+import { rights } from './rights/rights.ts';
 import { rollingRestart } from './rolling/rolling-restart.ts';
 import { backgroundRuns } from './runs/background-runs.ts';
 import type { Scenario } from './scenario.ts';
@@ -25,4 +26,5 @@ export const scenarios: readonly Scenario[] = [
   fuzzRoutes,
   fuzzUpstreams,
   hostileText,
+  rights,
 ];

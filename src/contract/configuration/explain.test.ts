@@ -52,3 +52,13 @@ describe('explain', () => {
     expect(Settings.Get().maxErrors).toBe(before);
   });
 });
+
+it('reports a fault if errors inside one union fill the list of errors', () => {
+  const tool = Type.Object({ name: Type.String() });
+  const forms = ['a', 'b'].map((type) => Type.Object({ type: Type.Literal(type), tools: Type.Array(tool, { maxItems: 10 }) }));
+  const faults = explain(Type.Object({ toolset: Type.Union(forms) }), {
+    toolset: { type: 'a', tools: Array.from({ length: 20_000 }, () => []) },
+  });
+  expect(faults).toHaveLength(1);
+  expect(faults[0]?.path.slice(0, 2)).toEqual(['toolset', 'tools']);
+});

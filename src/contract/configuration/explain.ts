@@ -7,10 +7,11 @@ import { type Fault, formatPath, type Path } from './fault.ts';
 import { didYouMean } from './nearest.ts';
 import { discriminatorOf, formsFor, kindOf, kindOfForm, type SchemaNode } from './schema-node.ts';
 
-/** Everything that is wrong with a value by its schema: one fault a place, in plain words. Empty if the value follows the schema. */
+/** Returns everything that is wrong with a value by its schema: one fault for each path. Empty only if the value follows the schema. */
 export function explain(schema: TSchema, value: unknown): readonly Fault[] {
   const faults = new Map<string, Fault>();
-  for (const error of allErrors(schema, value)) {
+  const errors = allErrors(schema, value);
+  for (const error of errors) {
     // What is wrong with a value by each form of a union is left to toFormFaults, for the one form that was meant.
     if (error.schemaPath.includes('/anyOf/')) continue;
     for (const fault of toFaults(error, schema, value)) {
@@ -18,6 +19,12 @@ export function explain(schema: TSchema, value: unknown): readonly Fault[] {
       if (!faults.has(place)) faults.set(place, fault);
     }
   }
+  const [first] = errors;
+  // The list of errors has a bound. Errors of a union's forms can fill it before the error of the union itself.
+  if (faults.size === 0 && first !== undefined)
+    return [
+      { path: located(first.instancePath, value).path, message: 'and the items that follow do not have the form of any kind' },
+    ];
   return [...faults.values()];
 }
 

@@ -1,0 +1,77 @@
+import { Random } from '../random.ts';
+import type { Scenario } from '../scenario.ts';
+import { hasTime } from '../scenario.ts';
+import { requireSettled } from '../support/watched-node.ts';
+import { actions } from './rights-actions.ts';
+import { canaryOf, openRightsWorld, type RightsWorld } from './rights-world.ts';
+
+const actionsPerSequence = 8;
+const shortSequences = 15;
+
+/** Random sequences of actions of two users, whose private texts must not reach the other. */
+export const rights: Scenario = {
+  name: 'rights',
+  title: 'Rights of two users, their keys, and their programs',
+  weight: 2,
+  async run(ground) {
+    const seed = ground.random.below(2 ** 20);
+    await using world = await openRightsWorld();
+    const before = await world.node.read();
+    const { isShort, inputs, match, tally, say } = ground;
+    const count = inputs ?? (isShort ? shortSequences : Number.POSITIVE_INFINITY);
+    const numbers = match === '' ? undefined : match.split(',').map(Number);
+    for (let nth = 0; nth < (numbers?.length ?? count); nth += 1) {
+      if (numbers === undefined && inputs === undefined && !isShort && !hasTime(ground)) break;
+      const sequence = numbers?.[nth] ?? nth;
+      tally.count('sequences');
+      const faults = await runSequence(world, new Random(seed * 1_000_003 + sequence), (name) => tally.count(name));
+      for (const fault of faults) tally.fault(`sequence ${sequence}, seed ${seed}: ${fault}`);
+      if (numbers !== undefined) say(`sequence ${sequence}: ${faults.join('; ') || 'passed'}`);
+    }
+    await requireSettled(world.node, before, tally);
+  },
+};
+
+/** Returns what was wrong, with the actions that led to it. */
+async function runSequence(world: RightsWorld, random: Random, count: (name: string) => void): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const trail: string[] = [];
+  const run: { ids: string[]; keysSeen: Set<string>; reply: object | undefined } = {
+    ids: [],
+    keysSeen: new Set(),
+    reply: undefined,
+  };
+  for (let step = 0; step < actionsPerSequence && faults.length === 0; step += 1) {
+    const action = random.pick(actions);
+    world.received.length = 0;
+    world.readings.length = 0;
+    const outcome = await action.run({ world, random, run });
+    trail.push(outcome.title);
+    count('actions');
+    count(outcome.wasAccepted ? 'accepted' : 'rejected');
+    const wrong = [...outcome.faults, ...findLeaks(world, outcome.attackerSaw, action.isUserAction)];
+    faults.push(...wrong.map((each) => `${each}, after ${trail.join(' → ')}`));
+  }
+  return faults;
+}
+
+/** Finds the victim's private texts, identity, and keys in what programs of the attacker were sent, and in the attacker's answers. */
+function findLeaks({ received, readings, users }: RightsWorld, attackerSaw: string, isUserAction: boolean): readonly string[] {
+  const secret = canaryOf('victim', 'private');
+  const { victim } = users;
+  const found: string[] = [];
+  if (attackerSaw.includes(secret)) found.push("the attacker's answer has the victim's private text");
+  if (readings.some((text) => text.includes(secret))) found.push("the attacker's program reads the victim's private file");
+  for (const { program, owner, text, headers } of received) {
+    if (owner === 'configured') continue;
+    const sent = `${JSON.stringify(headers)} ${text}`;
+    if (owner === 'attacker' && sent.includes(secret)) found.push(`${program} of the attacker is sent the victim's private text`);
+    if ([victim.token, victim.boundKey].some((each) => sent.includes(each)))
+      found.push(`${program} of ${owner} is sent a credential`);
+    if (sent.includes('canary-identity'))
+      found.push(`${program} of ${owner} is sent a header of a proxy, a cookie, or the query`);
+    if (!isUserAction && owner === 'attacker' && headers['api-key'] !== undefined)
+      found.push(`${program} of the attacker is sent a per-request key before the user acts`);
+  }
+  return found;
+}
