@@ -126,17 +126,6 @@ describe('a run with tools', () => {
     expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
   });
 
-  it('gives calls without an id, or with one that another has, an id of their own', async () => {
-    const call = (index: number, id?: string) => ({ index, ...(id && { id }), function: { name: 'get_time', arguments: '' } });
-    const model = scriptedModel(
-      [says({ tool_calls: [call(0, 'x'), call(1, 'x'), call(2)] }), ends('tool_calls')],
-      answers('Done.'),
-    );
-    await chunksOf({ ask: model.ask, tools: [time] });
-    const answered = model.asked[1]?.messages.slice(2).map((message) => message.tool_call_id);
-    expect(answered).toEqual(['x', 'call_1_1', 'call_1_2']);
-  });
-
   it('separates what the model says before and after a tool run', async () => {
     const model = scriptedModel(
       [says({ content: 'I look.' }), ...calls(['get_time', {}])],

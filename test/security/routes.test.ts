@@ -122,6 +122,12 @@ function toPassThrough(path: string, api: PassThroughApi): Row['asking'] {
   return () => ({ path, headers: { 'content-type': formType }, body });
 }
 
+/** Where clients of Azure's older API call the Responses surface. */
+const azurePaths = ['', '/input_tokens', '/compact'].map((below): Row => {
+  const path = `/openai/responses${below}`;
+  return { route: `POST ${path}`, asking: post(path, { model: 'model', input: 'Hello' }), told: byRole };
+});
+
 const openAiPaths = ['/v1', '/openai/v1'].flatMap((base): Row[] => [
   { route: `POST ${base}/chat/completions`, asking: post(`${base}/chat/completions`, { model: 'model', ...chat }), told: byRole },
   {
@@ -192,6 +198,7 @@ const table: readonly Row[] = [
   { route: 'GET /anthropic/v1/models', asking: get('/anthropic/v1/models'), told: { ...messagesByRole, roleless: 200 } },
   { route: 'GET /anthropic/v1/models/*', asking: get('/anthropic/v1/models/model'), told: { ...messagesByRole, ...noRole } },
   ...openAiPaths,
+  ...azurePaths,
   {
     route: 'POST /openai/v1/deployments/*',
     asking: post('/openai/v1/deployments/model/chat/completions?api-version=preview', chat),
