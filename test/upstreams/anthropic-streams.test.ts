@@ -9,7 +9,13 @@ const head = { object: 'chat.completion', created: 1_700_000_000, model: 'claude
 const uncached = { prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 } };
 
 function usage(prompt_tokens: number, completion_tokens: number, details: object = uncached) {
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...details };
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    service_tier: 'standard',
+    ...details,
+  };
 }
 
 function reply(id: string, message: object, finish_reason: string, counts: object) {
@@ -51,12 +57,10 @@ const replies = {
     usage(40, 60, { ...uncached, completion_tokens_details: { reasoning_tokens: 44 } }),
   ),
   refusal: reply('msg_01No', { content: 'I', refusal: 'This could enable harm.' }, 'content_filter', usage(12, 3)),
-  'cache-usage': reply(
-    'msg_01Cache',
-    { content: 'Yes.' },
-    'length',
-    usage(32_010, 7, { prompt_tokens_details: { cached_tokens: 30_000, cache_write_tokens: 2000 } }),
-  ),
+  'cache-usage': reply('msg_01Cache', { content: 'Yes.' }, 'length', {
+    ...{ prompt_tokens: 32_010, completion_tokens: 7, total_tokens: 32_017 },
+    prompt_tokens_details: { cached_tokens: 30_000, cache_write_tokens: 2000 },
+  }),
   'server-tools': reply(
     'msg_01Web',
     {
