@@ -70,6 +70,7 @@ Options of import-openapi
   --include NAME,…           only these operations                             (all)
   --exclude NAME,…           not these operations                              (none)
   --base URL                 what servers named in a FILE are relative to
+  --allow-private            also reads a URL at a private or local address
 
   --help, --version
 
@@ -122,6 +123,7 @@ const importOptions = {
   include: { type: 'string', multiple: true },
   exclude: { type: 'string', multiple: true },
   base: { type: 'string' },
+  'allow-private': { type: 'boolean' },
   ...checkOptions,
 } as const;
 
@@ -218,8 +220,9 @@ function readImportOpenapi(args: readonly string[]): Command {
   if (values.version) return { name: 'version' };
   const [document, ...others] = positionals;
   if (document === undefined || others.length > 0) return mistake('"import-openapi" needs one FILE or URL');
-  const { include, exclude, base } = values;
-  return { name: 'import-openapi', flags: { document, base, include: namesIn(include), exclude: namesIn(exclude) } };
+  const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;
+  const flags = { document, base, isPrivateAllowed, include: namesIn(include), exclude: namesIn(exclude) };
+  return { name: 'import-openapi', flags };
 }
 
 function readEvaluate(args: readonly string[]): Command {

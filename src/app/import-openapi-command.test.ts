@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { readCommand } from './cli.ts';
 import { type ImportFlags, importOpenApiCommand } from './import-openapi-command.ts';
 
@@ -26,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function run(flags: Partial<ImportFlags> = {}) {
-  return importOpenApiCommand({ document: file, base: 'https://pets.example/', ...flags });
+  return importOpenApiCommand({ document: file, base: 'https://pets.example/', isPrivateAllowed: false, ...flags });
 }
 
 describe('parley import-openapi', () => {
@@ -65,6 +66,15 @@ describe('parley import-openapi', () => {
     expect([exitCode, notes]).toEqual([1, [expect.stringMatching(reason)]]);
   });
 
+  it('reads a document at a private address with --allow-private', async () => {
+    await using server = await startScriptedUpstream(jsonReply(JSON.parse(document)));
+    const flags = { document: `${server.url}/openapi.json`, base: undefined };
+    expect((await run(flags)).notes).toEqual([expect.stringMatching(/may not reach.*--allow-private/)]);
+    const { exitCode, text, notes } = await run({ ...flags, isPrivateAllowed: true });
+    expect([exitCode, notes]).toEqual([0, []]);
+    expect(text).toContain(`${server.url}/v1/pets`);
+  });
+
   it('reads its flags', () => {
     const args = [
       'import-openapi',
@@ -77,10 +87,11 @@ describe('parley import-openapi', () => {
       'd',
       '--base',
       'https://x.example/',
+      '--allow-private',
     ];
     expect(readCommand(args)).toEqual({
       name: 'import-openapi',
-      flags: { document: 'a.yaml', include: ['a', 'b', 'c'], exclude: ['d'], base: 'https://x.example/' },
+      flags: { document: 'a.yaml', include: ['a', 'b', 'c'], exclude: ['d'], base: 'https://x.example/', isPrivateAllowed: true },
     });
     expect(readCommand(['import-openapi', '--help'])).toEqual({ name: 'help' });
     for (const wrong of [[], ['a', 'b'], ['a', '--nonsense']])

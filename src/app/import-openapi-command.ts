@@ -17,6 +17,8 @@ export interface ImportFlags extends Choice {
   readonly document: string;
   /** What servers in a file are relative to. */
   readonly base: string | undefined;
+  /** Whether the document may come from private and local addresses. */
+  readonly isPrivateAllowed: boolean;
 }
 
 interface ImportOutcome {
@@ -28,15 +30,16 @@ interface ImportOutcome {
   readonly notes: readonly string[];
 }
 
+const anyNetwork = ['0.0.0.0/0', '::/0'];
 const connectMs = 10_000;
 const timeoutMs = 120_000;
 /** Whoever runs the command has the machine for it. */
 const bounds = { timeoutMs, maxMemoryMb: 2048 };
 
 /** What `parley import-openapi FILE|URL` prints and how it exits. */
-export async function importOpenApiCommand({ document, base, ...choice }: ImportFlags): Promise<ImportOutcome> {
+export async function importOpenApiCommand({ document, base, isPrivateAllowed, ...choice }: ImportFlags): Promise<ImportOutcome> {
   try {
-    const { toolsets, notes } = await read(document, base, choice);
+    const { toolsets, notes } = await read(document, base, { choice, guard: new NetGuard(isPrivateAllowed ? anyNetwork : []) });
     const text = JSON.stringify(toolsets.map(escaped), null, 2);
     return { exitCode: toolsets.length > 0 ? 0 : 1, text, notes };
   } catch (thrown) {
@@ -46,8 +49,13 @@ export async function importOpenApiCommand({ document, base, ...choice }: Import
   }
 }
 
-async function read(document: string, base: string | undefined, choice: Choice): Promise<ImportedApi> {
-  const http = guardClient(new NetGuard([]), (lookup) => new LeanClient({ lookup }));
+interface ReadOptions {
+  readonly choice: Choice;
+  readonly guard: NetGuard;
+}
+
+async function read(document: string, base: string | undefined, { choice, guard }: ReadOptions): Promise<ImportedApi> {
+  const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
   const from = { http, reader: new OpenApiReader(bounds), owner: 'command line', connectMs, timeoutMs };
   try {
     if (/^https?:\/\//i.test(document)) return await importFrom(document, from, choice);
@@ -65,7 +73,10 @@ async function importFrom(address: string, from: DocumentSource, choice: Choice)
     return await importOpenApi({ text: undefined, url: new URL(address), from }, choice);
   } catch (thrown) {
     if (!(thrown instanceof ToolFault)) throw thrown;
-    throw new ToolFault(`${thrown.message} (a document that is saved as a file can be given as one, with --base)`, thrown);
+    throw new ToolFault(
+      `${thrown.message} (give a document of a private address with --allow-private, or as a file with --base)`,
+      thrown,
+    );
   }
 }
 

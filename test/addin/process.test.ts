@@ -98,6 +98,16 @@ describe('parley addin', () => {
     expect(await addin.ended).toBe(0);
   });
 
+  it('continues to serve after SIGHUP', async () => {
+    await using upstream = await startScriptedUpstream(jsonReply({ id: 'reply' }));
+    await using addin = await startAddinProcess(['--upstream', upstream.url]);
+    addin.kill('SIGHUP');
+    await addin.said(/"level":"info".*"msg":"SIGHUP is ignored/);
+    expect((await ask(addin.url, post)).json).toEqual({ id: 'reply' });
+    addin.kill('SIGTERM');
+    expect(await addin.ended).toBe(0);
+  });
+
   it('breaks off what takes too long', async () => {
     await using upstream = await startScriptedUpstream(silence);
     await using addin = await startAddinProcess(['--upstream', upstream.url], { PARLEY_DRAIN_MS: '200' });

@@ -72,6 +72,27 @@ describe('a configuration of DIAL', () => {
     expect((await importOf({ applications: { finder: { endpoint } } })).value).not.toHaveProperty('consent');
   });
 
+  it('keeps the parameter names of web API tools and replaces the secrets beside them', async () => {
+    const id = { type: 'string', description: 'Id', parameter_info: { type: 'header', key: 'X-Session-Token' } };
+    const parameters = { type: 'object', properties: { id } };
+    const tool = {
+      rest_api_method_info: { method_url: 'https://shop.example/a', method_type: 'get' },
+      open_ai_tool: { type: 'function', function: { name: 'find', description: 'Finds', parameters } },
+    };
+    const authorization = { type: 'bearer', token: 'plain-secret-value' };
+    const toolset = { type: 'rest-api', name: 'Shop', authorization, tools: [tool] };
+    const applicationTypeSchemaId = 'https://mydial.epam.com/custom_application_schemas/quickapps';
+    const properties = { model: 'm', instructions: 'Help.', temperature: 0, web_api_toolset: [toolset] };
+    const { text, lines } = await importOf({
+      models: { m: { endpoint: 'http://adapter.example/chat/completions' } },
+      applications: { a: { applicationTypeSchemaId, applicationProperties: properties } },
+    });
+    expect(JSON.parse(text).applications.a.applicationProperties.web_api_toolset).toEqual([
+      { ...toolset, authorization: { type: 'bearer', token: '${A_TOKEN}' } },
+    ]);
+    expect(lines.join()).not.toContain('parameter_info');
+  });
+
   it('says that an application with an endpoint for the Responses API is answered by its other one', async () => {
     const endpoint = 'http://finder.example/chat/completions';
     const { lines } = await importOf({ applications: { a: { endpoint, responsesEndpoint: 'http://finder.example/responses' } } });

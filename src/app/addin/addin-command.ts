@@ -33,6 +33,9 @@ export async function addinCommand(flags: AddinFlags, environment: Environment):
 }
 
 async function startGateway(flags: AddinFlags, environment: Environment): Promise<void> {
+  // By default, SIGHUP would end the process without a drain.
+  let onHangUp = (): void => undefined;
+  process.on('SIGHUP', () => onHangUp());
   const settings = await readAddinSettings(flags, environment);
   const { drainMs, host, logLevel, port, rules, tls, trustedProxies } = settings;
   const { log, lines } = openLog(logLevel, () => []);
@@ -57,6 +60,7 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closing, exit });
   const hear = withoutEchoes(drain.signalled, environment, clock);
   process.on('SIGTERM', hear).on('SIGINT', hear);
+  onHangUp = () => log.info('SIGHUP is ignored: restart the gateway to read its models again');
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
   console.log(`The add-in gateway listens on ${address}; the add-in’s base URL is ${address}/msgapi`);
 }

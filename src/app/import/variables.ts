@@ -8,6 +8,8 @@ const ofPython = /^os\.environ\/([A-Za-z_]\w*)$/;
 const secretName = /key|token|secret|passw|credential|authorization|cookie|signature|^sig$|^code$/i;
 /** Fields whose names sound like secrets and are none. */
 const plainName = /tokeni[sz]er|keyword|tokens$|(url|endpoint|header|name|type)$|public/i;
+/** The object in a tool of a web API that says where a parameter goes. Its `key` is the name of the parameter. */
+const parameterInfo = 'parameter_info';
 const scheme = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
 
 /** Puts references to the environment in the place of secrets: one variable for each secret, named after where it stands first. */
@@ -52,9 +54,10 @@ export class Variables {
 
   /** A value as it can be written: texts escaped, and those that sound like secrets by reference. */
   value(value: unknown, path: Path, wish: string): unknown {
-    const [name = ''] = path.slice(-1);
+    const [parent, name = ''] = ['', ...path].slice(-2);
     if (typeof value === 'string') {
-      return isSecretName(String(name)) && value !== '' ? this.reference(value, path, `${wish}_${name}`) : this.text(value);
+      const isSecret = value !== '' && parent !== parameterInfo && isSecretName(String(name));
+      return isSecret ? this.reference(value, path, `${wish}_${name}`) : this.text(value);
     }
     if (Array.isArray(value)) return value.map((item, index) => this.value(item, [...path, index], wish));
     if (!isJsonObject(value)) return value;
