@@ -15,6 +15,7 @@ import { TextInputs } from './text-inputs.ts';
 import { hostileTexts } from './texts.ts';
 
 const maxAnswerMs = 15_000;
+const shortInputs = 400;
 const replyLengths = [40, 3_000, 30_000];
 
 /** Hostile text in each field of each route, and in the replies of models and applications. */
@@ -42,7 +43,8 @@ export const hostileText: Scenario = {
     // The first calls load modules and compile schemas, which is not what is measured.
     for (let nth = 0; nth < 300; nth += 1) await send(10_000_000 + nth).catch(() => undefined);
     const before = await node.read();
-    await runInputs(ground, node, send);
+    const count = ground.inputs ?? (ground.isShort ? shortInputs : undefined);
+    await runInputs({ ...ground, inputs: count }, node, send);
     wire.close();
     await requireSettled(node, before, ground.tally);
   },

@@ -6,11 +6,11 @@ import { type Answering, eventsReply, jsonReply, startScriptedUpstream } from '#
 import { startWatched, type WatchedNode } from '../support/watched-node.ts';
 
 const audience = 'https://parley.example/api';
-export const userNames = ['victim', 'attacker'] as const;
+const userNames = ['victim', 'attacker'] as const;
 export type UserName = (typeof userNames)[number];
 
 /** One user with a token, and keys that the user created. */
-export interface User {
+interface User {
   readonly name: UserName;
   readonly bucket: string;
   readonly token: string;
@@ -19,7 +19,7 @@ export interface User {
 }
 
 /** What programs received since the last action. */
-export interface ProgramRequest {
+interface ProgramRequest {
   /** `published`, `own`, `configured`, or a feature of one of them. */
   readonly program: string;
   readonly owner: string;

@@ -6,7 +6,7 @@ import { actions } from './rights-actions.ts';
 import { canaryOf, openRightsWorld, type RightsWorld } from './rights-world.ts';
 
 const actionsPerSequence = 8;
-const shortSequences = 15;
+const shortSequences = 6;
 
 /** Random sequences of actions of two users, whose private texts must not reach the other. */
 export const rights: Scenario = {
