@@ -20,7 +20,7 @@ function chunk(delta: unknown): RawFrame {
 
 const attaching = chunk({ custom_content: { attachments: [{ index: 0, url }] } });
 
-/** What comes out of the step, in its order, and how many references it removed. */
+/** Collects the output of the step in order, and the reported counts of removed references. */
 function collect(caller: Caller, holder: Caller) {
   const out: unknown[] = [];
   const removed: number[] = [];
@@ -34,7 +34,7 @@ function collect(caller: Caller, holder: Caller) {
 }
 
 describe('ReplyFiles', () => {
-  it('holds back a frame with a file, and what follows it, until every node knows of the right', async () => {
+  it('delays a frame with a file and all later frames until every node has the right', async () => {
     const caller = inChain('outer');
     const stored = Promise.withResolvers<void>();
     caller.chain.rights.tell(() => stored.promise);
@@ -58,7 +58,7 @@ describe('ReplyFiles', () => {
     await expect.poll(() => out).toEqual([attaching, 'broken']);
   });
 
-  it('passes chunks of any form, and gives no right for them', () => {
+  it('passes chunks of any form without granting rights for them', () => {
     const caller = inChain('outer');
     const { out, step } = collect(caller, inChain('outer', 'inner'));
     const odd = [
@@ -74,7 +74,7 @@ describe('ReplyFiles', () => {
     expect([...caller.chain.rights.assistantFiles]).toEqual([]);
   });
 
-  it('passes the frames that it does not change as they are', () => {
+  it('passes frames through verbatim if it does not change them', () => {
     const { out, removed, step } = collect(user, inChain('inner'));
     const frames = [attaching, chunk({ content: 'a' }), RawFrame.ofText('data: {}\n\n', 1)];
     for (const frame of frames) step.frame(frame);

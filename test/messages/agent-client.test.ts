@@ -112,7 +112,7 @@ describe('an agent client', () => {
     ]);
   });
 
-  it.each(['gpt', 'bedrock', 'demo'])('is answered without a search, which is named: %s', async (model) => {
+  it.each(['gpt', 'bedrock', 'demo'])('receives an answer without a search and a header that names the search tool: %s', async (model) => {
     upstream.script(model === 'bedrock' ? recorded('bedrock', 'text') : calling);
     const answer = await send(requestOf('search', model));
     expect([answer.status, answer.headers['parley-ignored']]).toEqual([
@@ -125,7 +125,7 @@ describe('an agent client', () => {
   it.each<[object, string]>([
     [{ type: 'any' }, 'tool_choice: demands a call of a tool that another vendor runs'],
     [{ type: 'tool', name: 'web_search' }, 'tool_choice.name: is web_search'],
-  ])('is told that there is no search if it demands one: %j', async (tool_choice, words) => {
+  ])('is rejected if its tool choice requires a search: %j', async (tool_choice, words) => {
     const count = upstream.requests.length;
     const answer = await send({ ...requestOf('search', 'gpt'), tool_choice });
     expect([answer.status, answer.json]).toMatchObject([

@@ -65,7 +65,7 @@ describe('a link with a key', () => {
     await expect.poll(() => keptKey(page)).toBe('other-key');
   });
 
-  it('asks as well if the tab is opened anew by the link', async () => {
+  it('asks for confirmation if the link reopens the tab', async () => {
     const { page } = await openSignedIn();
     await page.goto('about:blank');
     await page.goto(`${house.service.url}/#key=other-key`);
@@ -104,7 +104,7 @@ describe('a link with a key', () => {
     expect(await keptKey(page)).toBe('other-key');
   });
 
-  it.each(looks)('asks in a dialog that everybody can read: %s', async (name, options) => {
+  it.each(looks)('asks in an accessible dialog: %s', async (name, options) => {
     const { page } = await openSignedIn(options);
     await follow(page, 'other-key');
     await dialogOf(page).waitFor();
