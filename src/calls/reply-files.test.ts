@@ -83,7 +83,7 @@ describe('ReplyFiles', () => {
     expect(removed).toEqual([]);
   });
 
-  it('reports once how many references it removed', () => {
+  it('reports the total of removed references once', () => {
     const { out, removed, step } = collect(user, inChain('inner'));
     const closed = [0, 1].map((index) => ({ index, url: 'files/x/y', reference_url: 'files/x/z' }));
     step.frame(chunk({ content: 'a', custom_content: { attachments: closed } }));
@@ -97,7 +97,7 @@ describe('ReplyFiles', () => {
     expect(removed).toEqual([5]);
   });
 
-  it('remembers the pieces of a thousand fields, and removes further ones', () => {
+  it('keeps references of up to 1,000 fields and removes those of further fields', () => {
     const { out, removed, step } = collect(user, inChain('inner'));
     const attachments = Array.from({ length: 1200 }, (_, index) => ({ index, url: 'https://example.com' }));
     step.frame(chunk({ custom_content: { attachments } }));

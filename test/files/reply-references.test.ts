@@ -66,7 +66,7 @@ function as(key: string, method: string, path: string, body?: unknown): Promise<
   return service.ask({ method, path, headers: { 'api-key': key, 'content-type': type }, body });
 }
 
-/** Acts as a model that calls the published application with every file in its messages, and then replies with `done` and the result. */
+/** Acts as a model that calls the published application with both files and replies `done` after the tool result. */
 function callPublished(answering: Answering): void | Promise<void> {
   const { messages, tools = [] } = answering.received.body as {
     messages: { role: string }[];
@@ -226,14 +226,17 @@ describe('a file that an assistant message names', () => {
     expect(own).toEqual({ salary: 200, given: 200 });
   });
 
-  it.each([['tool'], ['function'], ['developer'], ['system']])('counts as little in a message of the role %s', async (role) => {
-    const naming = { role, name: 'f', tool_call_id: 'a', content: [{ type: 'image_url', image_url: { url: salary } }] };
-    const messages = [earlier[0], naming, { role: 'user', content: 'Go on' }];
-    const answered = await service.chat(published, { messages }, { 'api-key': 'alice' });
-    if (answered.status === 400) return;
-    expect(await readThrough(`applications/${alice}/quick`, { body: { messages } })).toEqual(notSalary);
-    expect(await readThrough(published, { body: { messages } })).toEqual(notSalary);
-  });
+  it.each([['tool'], ['function'], ['developer'], ['system']])(
+    'is not handed on if a message of the role %s names it',
+    async (role) => {
+      const naming = { role, name: 'f', tool_call_id: 'a', content: [{ type: 'image_url', image_url: { url: salary } }] };
+      const messages = [earlier[0], naming, { role: 'user', content: 'Go on' }];
+      const answered = await service.chat(published, { messages }, { 'api-key': 'alice' });
+      if (answered.status === 400) return;
+      expect(await readThrough(`applications/${alice}/quick`, { body: { messages } })).toEqual(notSalary);
+      expect(await readThrough(published, { body: { messages } })).toEqual(notSalary);
+    },
+  );
 
   const input = [
     {

@@ -164,7 +164,7 @@ describe('a session', () => {
     expect(toolTexts(model)).toEqual(['echo hi']);
   });
 
-  it('receives a notification if the client cancels a tool call', async () => {
+  it('sends a cancellation notification if the client disconnects during a tool call', async () => {
     const cancelled = Promise.withResolvers<void>();
     const waits: ServedTool = {
       name: 'echo',

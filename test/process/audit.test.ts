@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Runs the check against a registry that returns these advisories. If `advisories` is undefined, the registry rejects audits. */
 async function audit(advisories: object | undefined): Promise<{ code: number; output: string }> {
   await using registry = await startRegistry(advisories);
-  // npm caches advisories, so each run needs a separate cache.
+  // npm caches advisories, so each run has a separate cache.
   await using cache = await openFolder();
   const env = { ...process.env, npm_config_registry: registry.url, npm_config_cache: cache.path };
   return await new Promise((resolve) => {
