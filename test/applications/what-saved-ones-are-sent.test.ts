@@ -38,7 +38,7 @@ afterAll(async () => {
 const shared = `applications/${alice}/shared`;
 const last = (): Received => host.requests.at(-1) ?? expect.unreachable();
 
-/** Header fields in which proxies identify or locate the user. */
+/** Header fields that proxies add to identify or locate the user. */
 const ofProxies = {
   'x-amzn-oidc-accesstoken': 'secret',
   'cf-access-jwt-assertion': 'secret',

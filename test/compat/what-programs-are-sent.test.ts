@@ -127,7 +127,7 @@ describe('an application', () => {
     ...['x-client-cert', 'x-ssl-client-cert', 'ssl-client-verify', 'client-cert', 'x-envoy-external-address', 'x-real-ip'],
     ...['x-forwarded-client-cert', 'x-forwarded-access-token', 'x-original-forwarded-for', 'fly-client-ip', 'via'],
     ...['referer', 'origin', 'sec-fetch-site', 'x-csrf-token', 'oidc_claim_email', 'X_Real_IP', 'apikey', 'x-user', 'x-id-token'],
-  ])('does not receive the header %s, in which a proxy or a browser identifies the user', async (name) => {
+  ])('does not receive the header %s, because proxies and browsers identify the user with it', async (name) => {
     await ask('app', { [name]: 'secret', 'x-conversation-id': 'c1' });
     expect(last().headers['x-conversation-id']).toBe('c1');
     expect(Object.keys(last().headers)).not.toContain(name.toLowerCase());

@@ -106,7 +106,7 @@ describe('a strict chat template', () => {
     expect(lastMessages()).toMatchObject([{ role: 'system' }, { role: 'user' }, { role: 'assistant' }, { role: 'user' }]);
   });
 
-  it('receives unchanged messages if there is nothing to fold', async () => {
+  it('receives unchanged messages if they need no folding', async () => {
     const long = 'x'.repeat(20_000);
     const written = `[ {"role":"system","content":"Be brief."}, {"content":"${long}","role":"user"} ]`;
     await service.ask({ path: '/v1/chat/completions', headers: withKey(), body: `{"model":"strict","messages":${written}}` });
