@@ -8,7 +8,7 @@ const complete = (...contents: readonly object[]) => {
 };
 
 describe('ReplyContent', () => {
-  it('numbers items without an index in the order in which they arrive', () => {
+  it('numbers items without an index by arrival order', () => {
     const stages = [
       { name: 'Looks', attachments: [{ title: 'x' }, { title: 'y', index: -1 }] },
       { name: 'Says', index: 1 },
@@ -43,13 +43,13 @@ describe('ReplyContent', () => {
     ]);
   });
 
-  it('continues the last stage with a chunk that has neither an index nor a name', () => {
+  it('appends a chunk without an index and a name to the last stage', () => {
     expect(complete({ stages: [{ name: 'One' }] }, { stages: [{ content: 'x' }] })[1]).toEqual({
       stages: [{ index: 0, content: 'x', status: null }],
     });
   });
 
-  it('makes the url of an attachment with data its reference, unless it has one', () => {
+  it('uses the url of an attachment with data as its reference_url if it has none', () => {
     const attachments = [
       { index: 0, data: 'x', url: 'https://x.example/1' },
       { index: 1, data: 'x', url: 'https://x.example/1', reference_url: 'https://x.example/2' },

@@ -20,7 +20,7 @@ function chunk(delta: unknown): RawFrame {
 
 const attaching = chunk({ custom_content: { attachments: [{ index: 0, url }] } });
 
-/** What comes out of the step, in its order, and how many references it removed. */
+/** Collects the output of the step in order, and the reported counts of removed references. */
 function collect(caller: Caller, holder: Caller) {
   const out: unknown[] = [];
   const removed: number[] = [];
@@ -34,7 +34,7 @@ function collect(caller: Caller, holder: Caller) {
 }
 
 describe('ReplyFiles', () => {
-  it('holds back a frame with a file, and what follows it, until every node knows of the right', async () => {
+  it('delays a frame with a file and all later frames until every node has the right', async () => {
     const caller = inChain('outer');
     const stored = Promise.withResolvers<void>();
     caller.chain.rights.tell(() => stored.promise);
@@ -58,7 +58,7 @@ describe('ReplyFiles', () => {
     await expect.poll(() => out).toEqual([attaching, 'broken']);
   });
 
-  it('passes chunks of any form, and gives no right for them', () => {
+  it('passes chunks of any form without granting rights for them', () => {
     const caller = inChain('outer');
     const { out, step } = collect(caller, inChain('outer', 'inner'));
     const odd = [
@@ -74,7 +74,7 @@ describe('ReplyFiles', () => {
     expect([...caller.chain.rights.assistantFiles]).toEqual([]);
   });
 
-  it('passes the frames that it does not change as they are', () => {
+  it('passes frames through verbatim if it does not change them', () => {
     const { out, removed, step } = collect(user, inChain('inner'));
     const frames = [attaching, chunk({ content: 'a' }), RawFrame.ofText('data: {}\n\n', 1)];
     for (const frame of frames) step.frame(frame);
@@ -83,7 +83,7 @@ describe('ReplyFiles', () => {
     expect(removed).toEqual([]);
   });
 
-  it('reports once how many references it removed', () => {
+  it('reports the total of removed references once', () => {
     const { out, removed, step } = collect(user, inChain('inner'));
     const closed = [0, 1].map((index) => ({ index, url: 'files/x/y', reference_url: 'files/x/z' }));
     step.frame(chunk({ content: 'a', custom_content: { attachments: closed } }));
@@ -97,7 +97,7 @@ describe('ReplyFiles', () => {
     expect(removed).toEqual([5]);
   });
 
-  it('remembers the pieces of a thousand fields, and removes further ones', () => {
+  it('keeps references of up to 1,000 fields and removes those of further fields', () => {
     const { out, removed, step } = collect(user, inChain('inner'));
     const attachments = Array.from({ length: 1200 }, (_, index) => ({ index, url: 'https://example.com' }));
     step.frame(chunk({ custom_content: { attachments } }));

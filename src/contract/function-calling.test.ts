@@ -92,7 +92,7 @@ describe('the messages of a conversation', () => {
     expect(toMessages(...messages)).toStrictEqual([call('call_0', 'weather'), result('call_0'), question]);
   });
 
-  test('lose a call that was never answered, and keep the text beside it', () => {
+  test('drop a call without a result but keep its text', () => {
     expect(toMessages(asks('weather'), question)).toStrictEqual([question]);
     expect(toMessages(question, { ...asks('weather'), content: 'Wait.' })).toStrictEqual([
       question,
@@ -101,7 +101,7 @@ describe('the messages of a conversation', () => {
     expect(toMessages(asks('a'), asks('b'), tells('b'))).toStrictEqual([call('call_0', 'b'), result('call_0')]);
   });
 
-  test('have a result without a call as a message of the user', () => {
+  test('turn a result without a call into a user message', () => {
     const alone = { role: 'user', name: 'b', content: 'sunny' };
     expect(toMessages(question, tells('b'))).toStrictEqual([question, alone]);
     expect(toMessages(asks('a'), tells('a'), tells('b'))).toStrictEqual([call('call_0', 'a'), result('call_0'), alone]);
@@ -150,7 +150,7 @@ describe('any conversation', () => {
     );
   });
 
-  test('holds no call and no result that the client did not send, and every result', () => {
+  test('contains every result, and no call or result that the client did not send', () => {
     fc.assert(
       fc.property(fc.array(message), (messages) => {
         const sent = new Set((messages as ChatRequest['messages']).map(({ function_call: asked }) => JSON.stringify(asked)));

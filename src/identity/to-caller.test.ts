@@ -65,7 +65,7 @@ describe('subjects', () => {
     expect(subjects(['corporate', 'partner'], ['key:team'])).toEqual(['jwt:corporate:key:team', 'jwt:partner:key:team']);
   });
 
-  it('never read as that of Parley itself', () => {
+  it('never match the subject of an internal Parley caller', () => {
     const expected = ['jwt:corporate:parley:retrieval', 'jwt:partner:parley:retrieval'];
     expect(subjects(['corporate', 'partner'], ['parley:retrieval'])).toEqual(expected);
   });

@@ -160,7 +160,7 @@ describe('parley addin', () => {
   });
 });
 
-/** The name in the certificate that the gateway shows, the status it gives, and what it says of HTTPS. */
+/** Returns the name in the certificate of the gateway, the response status, and the `Strict-Transport-Security` header. */
 function shown(url: string): Promise<{ name: string; status: number; strictTransport: string | undefined }> {
   return new Promise((resolve, reject) => {
     const asking = request(`${url}${messagesPath}`, { method: 'POST', rejectUnauthorized: false, agent: false }, (response) => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => upstream.close());
 
-/** Sends a request that names an addon by an address which is not configured. */
+/** Sends a request that references an addon by an unconfigured URL. */
 async function askWithAddon(security: object) {
   const server = await startServer((_request, response) => response.end(JSON.stringify(document)));
   await using service = await startService({
@@ -29,14 +29,14 @@ async function askWithAddon(security: object) {
   return { answer, server };
 }
 
-describe('an addon that a request names by an address which is not configured', () => {
-  it('gives the model the tools of the document', async () => {
+describe('an addon that a request references by an unconfigured URL', () => {
+  it('offers the tools of its document to the model', async () => {
     const { answer } = await askWithAddon({ allowPrivateNetworks: ['127.0.0.1'] });
     expect(answer.status).toBe(200);
     expect(upstream.requests.at(-1)?.body).toMatchObject({ tools: [{ function: { name: 'getWeather' } }] });
   });
 
-  it('is a failed stage if the network guard blocks the address', async () => {
+  it('appears as a failed stage if the network guard blocks the URL', async () => {
     const { answer, server } = await askWithAddon({ allowPrivateNetworks: [] });
     expect(answer.status).toBe(200);
     expect(answer.completion.choices[0]?.message.custom_content?.stages).toMatchObject([

@@ -7,7 +7,7 @@ interface Calls {
 }
 
 let house: AdminHouse;
-/** What an upstream says of its cache and its tier. */
+/** Cache usage, service tier, and session that the upstream reports. */
 const reported = { cacheReadTokens: 4, cacheWriteTokens: 3, cacheWrite1hTokens: 2, serviceTier: 'flex', session: 'session-1' };
 
 beforeAll(async () => {

@@ -43,7 +43,7 @@ describe('usage and calls', () => {
     expect((json as { total: object }).total).toMatchObject({ calls: 1, promptTokens: 10 });
   });
 
-  it('come as CSV in which names are no formulas', async () => {
+  it('return CSV with names that cannot act as formulas', async () => {
     const sums = await house.get(`/v1/admin/usage?${march}&by=user&deployment=other&format=csv`);
     expect(sums.headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(sums.text).toBe(

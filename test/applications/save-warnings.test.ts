@@ -35,7 +35,7 @@ async function warningsOf(name: string, properties: object, fields: object = {})
   return (json as { warnings?: unknown }).warnings;
 }
 
-describe('the answer to a saved application', () => {
+describe('the response to a saved application', () => {
   it('warns about names in allowed_tools that the server lacks', async () => {
     const { url } = await startSessions([echo]);
     expect(await warningsOf('tools', { mcp_toolset: [mcpToolset(url, ['echo', 'ehco'])] })).toEqual([
@@ -76,7 +76,7 @@ describe('the answer to a saved application', () => {
     ]);
   });
 
-  it('has no warnings if all is well, and takes them back', async () => {
+  it('has no warnings if there are no issues, and accepts its warnings in a later save', async () => {
     expect(await warningsOf('fine', {}, { dependencies: ['demo'] })).toBeUndefined();
     const saved = await save(service, pathOf('again'), quickApp({}, { dependencies: ['lost'] }));
     expect(saved.json).toHaveProperty('warnings');
@@ -97,7 +97,7 @@ describe('the health of a node', () => {
     return { watched, log, state };
   }
 
-  it('names tools that a configured application allows and the server lacks, until it has them', async () => {
+  it('names tools that a configured application allows and the server lacks, until the server has them', async () => {
     const tools = [echo];
     const { url } = await startSessions(tools, { ttlMs: 0 });
     const app = quickApp({ mcp_toolset: [mcpToolset(url, ['echo', 'ehco'])] });

@@ -38,7 +38,7 @@ afterAll(async () => {
 const shared = `applications/${alice}/shared`;
 const last = (): Received => host.requests.at(-1) ?? expect.unreachable();
 
-/** Header fields by which proxies name the user, or that show where the user is. */
+/** Header fields that proxies add to identify or locate the user. */
 const ofProxies = {
   'x-amzn-oidc-accesstoken': 'secret',
   'cf-access-jwt-assertion': 'secret',
@@ -78,7 +78,7 @@ describe('an application that a user saved', () => {
     },
   );
 
-  it.each([['chat', chat] as const, ...features])('returns by %s no header field of its own', async (_name, ask) => {
+  it.each([['chat', chat] as const, ...features])('adds no header fields to the response of %s', async (_name, ask) => {
     host.script(jsonReply(plainCompletion('hi'), 200, { 'X-Anything': '1', 'X-Frame-Options': 'ALLOWALL' }));
     const { headers } = (await ask('bob', shared, {})) as { headers: Record<string, string> };
     expect(headers).not.toHaveProperty('x-anything');

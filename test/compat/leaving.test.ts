@@ -33,8 +33,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-describe('when the caller leaves', () => {
-  it.each(['m', 'app'])('before the head, the upstream of %s is left', async (deployment) => {
+describe('a client disconnect', () => {
+  it.each(['m', 'app'])('cancels the upstream request of %s before the response head', async (deployment) => {
     upstream.script(silence);
     for (const stream of [false, true]) {
       const index = upstream.requests.length;
@@ -46,7 +46,7 @@ describe('when the caller leaves', () => {
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left', status: 499, error: undefined });
   });
 
-  it('in the middle of a stream, the upstream is left, and what was used is counted', async () => {
+  it('cancels the upstream request in the middle of a stream and counts the usage', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'some text that was already sent' }));
@@ -63,7 +63,7 @@ describe('when the caller leaves', () => {
     expect(end?.completionTokens).toBeGreaterThan(0);
   });
 
-  it('in the middle of a folded reply, the upstream is left', async () => {
+  it('cancels the upstream request in the middle of a folded reply', async () => {
     const isSent = Promise.withResolvers<void>();
     upstream.script(async (answering) => {
       answering.head();
@@ -77,7 +77,7 @@ describe('when the caller leaves', () => {
     await expectClosedByLeaving(received, () => caller.leave());
   });
 
-  it('between two tries, nothing is tried any more', async () => {
+  it('stops retries between two attempts', async () => {
     upstream.script(refusal(503));
     const index = upstream.requests.length;
     const caller = service.chatAndLeave('m', { messages: hello });
@@ -91,7 +91,7 @@ describe('when the caller leaves', () => {
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
   });
 
-  it('inside its own body, the call ends and no upstream is asked', async () => {
+  it('ends the call without an upstream request if the request body is incomplete', async () => {
     const index = upstream.requests.length;
     const calls = telemetry.starts.length;
     const { port } = new URL(service.url);
@@ -107,7 +107,7 @@ describe('when the caller leaves', () => {
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
   });
 
-  it('of a reply of the demo, the call ends at once', async () => {
+  it('ends the call if the demo is still replying', async () => {
     const reader = await service.stream('demo', { messages: [{ role: 'user', content: 'Count to 1000' }] });
     await reader.next();
     reader.leave();
@@ -115,7 +115,7 @@ describe('when the caller leaves', () => {
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left' });
   });
 
-  it('of embeddings, the upstream is left', async () => {
+  it('cancels the upstream request for embeddings', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
@@ -126,7 +126,7 @@ describe('when the caller leaves', () => {
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
   });
 
-  it('no call stays open', async () => {
+  it('leaves no call in progress', async () => {
     expect(service.inFlightCalls.size).toBe(0);
   });
 

@@ -127,7 +127,7 @@ describe('an application', () => {
     ...['x-client-cert', 'x-ssl-client-cert', 'ssl-client-verify', 'client-cert', 'x-envoy-external-address', 'x-real-ip'],
     ...['x-forwarded-client-cert', 'x-forwarded-access-token', 'x-original-forwarded-for', 'fly-client-ip', 'via'],
     ...['referer', 'origin', 'sec-fetch-site', 'x-csrf-token', 'oidc_claim_email', 'X_Real_IP', 'apikey', 'x-user', 'x-id-token'],
-  ])('is not sent %s, by which a proxy or a browser names the user', async (name) => {
+  ])('does not receive the header %s, because proxies and browsers identify the user with it', async (name) => {
     await ask('app', { [name]: 'secret', 'x-conversation-id': 'c1' });
     expect(last().headers['x-conversation-id']).toBe('c1');
     expect(Object.keys(last().headers)).not.toContain(name.toLowerCase());
@@ -185,7 +185,7 @@ describe('an application', () => {
     ...['X-Forwarded-Host', 'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-Envoy-Immediate-Health-Check-Fail'],
     ...['X-Middleware-Rewrite', 'X-Amz-Website-Redirect-Location', 'Strict-Transport-Security', 'Content-Security-Policy'],
     ...['Access-Control-Allow-Origin', 'Refresh', 'Link', 'Location', 'Clear-Site-Data', 'Alt-Svc', 'Content-Location'],
-  ])('does not return %s, on which browsers, proxies or servers act', async (name) => {
+  ])('cannot set the response header %s, which controls browsers, proxies, or servers', async (name) => {
     host.script(jsonReply(plainCompletion('hi'), 200, { [name]: 'theirs', 'X-Report-Id': '7' }));
     const { headers } = await ask('app');
     expect([headers['x-report-id'], headers[name.toLowerCase()]]).not.toContain('theirs');

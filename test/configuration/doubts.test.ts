@@ -29,7 +29,7 @@ describe('a configuration that is allowed, but hardly meant', () => {
     expect(doubtsOf(value)).toEqual(['models.m.upstreams: have a weight of 0 each; none of them is ever asked']);
   });
 
-  it('has a model of the Anthropic protocol without limits.maxCompletionTokens', () => {
+  it('warns about a model of the Anthropic protocol without limits.maxCompletionTokens', () => {
     const upstreams = [{ protocol: 'anthropic', endpoint: 'https://api.example/v1', key: 'k' }];
     const warningsOf = (fields: object) => doubtsOf({ models: { m: { upstreams, ...fields } }, keys: someKey });
     expect(warningsOf({})).toEqual([
@@ -40,7 +40,7 @@ describe('a configuration that is allowed, but hardly meant', () => {
     expect(warningsOf({ defaults: { max_completion_tokens: 8000 } })).toEqual([]);
   });
 
-  it('has a Claude of Vertex AI without limits.maxCompletionTokens', () => {
+  it('warns about a Claude model of Vertex AI without limits.maxCompletionTokens', () => {
     const upstream = { protocol: 'vertex', endpoint: 'https://host/v1/projects/p/locations/l/publishers' };
     const warningsOf = (model: string) =>
       doubtsOf({ models: { m: { upstreams: [{ ...upstream, model }] } }, keys: someKey }).filter((each) => each.includes('4096'));
@@ -48,7 +48,7 @@ describe('a configuration that is allowed, but hardly meant', () => {
     expect(warningsOf('gemini-2.5-pro')).toEqual([]);
   });
 
-  it('has a quick app with a document that has no text', () => {
+  it('warns about a quick app with a document that has no text', () => {
     const app = (document_relative_url: unknown) => ({
       applicationTypeSchemaId: quickApps,
       applicationProperties: { model: 'm', temperature: 0, instructions: 'Help.', document_relative_url },

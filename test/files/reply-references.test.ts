@@ -66,7 +66,7 @@ function as(key: string, method: string, path: string, body?: unknown): Promise<
   return service.ask({ method, path, headers: { 'api-key': key, 'content-type': type }, body });
 }
 
-/** A model that calls the published application with every file it was told of, and says `done` with its result. */
+/** Acts as a model that calls the published application with both files and replies `done` after the tool result. */
 function callPublished(answering: Answering): void | Promise<void> {
   const { messages, tools = [] } = answering.received.body as {
     messages: { role: string }[];
@@ -80,7 +80,7 @@ function callPublished(answering: Answering): void | Promise<void> {
   return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
 }
 
-/** What the key of the published application reads. */
+/** Reads the files with the key of the published application and returns the response statuses. */
 async function readWith({ received }: Answering): Promise<Record<string, number>> {
   const key = String(received.headers['api-key']);
   const read = async (file: string) => (await as(key, 'GET', `/v1/${file}`)).status;
@@ -127,7 +127,7 @@ describe('a reply of an application', () => {
     expect(deltas().flatMap(({ custom_content: shown }) => shown ?? [])).toEqual([kept]);
   });
 
-  it('names no file in pieces either', async () => {
+  it('does not name a file in pieces', async () => {
     const piece = (url: string) => delta({ custom_content: { attachments: [{ index: 0, url }] } });
     programs = { published: eventsReply(piece('fil'), piece(`es/${alice}/private/`), piece('salary.txt'), finish()) };
     const { json } = await service.chat(published, body, { 'api-key': 'alice' });
@@ -187,7 +187,7 @@ describe('a file that an assistant message names', () => {
   const conversation = [...earlier, { role: 'user', content: 'Go on' }];
   const notSalary = { salary: 403, given: 200 };
 
-  /** What the published application reads when it is called by way of `first`. */
+  /** Calls the published application through `first` and returns the result of its reads. */
   async function readThrough(first: string, asking: Partial<Asking> & { body: object }): Promise<unknown> {
     let read: unknown = 'not called';
     programs = {
@@ -206,11 +206,11 @@ describe('a file that an assistant message names', () => {
     ['the application itself', published],
     ["the user's own quick app", `applications/${alice}/quick`],
     ['a configured quick app', 'finder'],
-  ])("is not handed to another user's application by way of %s", async (_, first) => {
+  ])("is not handed to another user's application through %s", async (_, first) => {
     expect(await readThrough(first, { body: { messages: conversation } })).toEqual(notSalary);
   });
 
-  it.each([['configured'], [`applications/${alice}/own`]])('is not handed on, or granted, by the program %s', async (first) => {
+  it.each([['configured'], [`applications/${alice}/own`]])('is not handed on or granted by the application %s', async (first) => {
     let own: unknown;
     const call = async (answering: Answering): Promise<void> => {
       own = await readWith(answering);
@@ -226,14 +226,17 @@ describe('a file that an assistant message names', () => {
     expect(own).toEqual({ salary: 200, given: 200 });
   });
 
-  it.each([['tool'], ['function'], ['developer'], ['system']])('counts as little in a message of the role %s', async (role) => {
-    const naming = { role, name: 'f', tool_call_id: 'a', content: [{ type: 'image_url', image_url: { url: salary } }] };
-    const messages = [earlier[0], naming, { role: 'user', content: 'Go on' }];
-    const answered = await service.chat(published, { messages }, { 'api-key': 'alice' });
-    if (answered.status === 400) return;
-    expect(await readThrough(`applications/${alice}/quick`, { body: { messages } })).toEqual(notSalary);
-    expect(await readThrough(published, { body: { messages } })).toEqual(notSalary);
-  });
+  it.each([['tool'], ['function'], ['developer'], ['system']])(
+    'is not handed on if a message of the role %s names it',
+    async (role) => {
+      const naming = { role, name: 'f', tool_call_id: 'a', content: [{ type: 'image_url', image_url: { url: salary } }] };
+      const messages = [earlier[0], naming, { role: 'user', content: 'Go on' }];
+      const answered = await service.chat(published, { messages }, { 'api-key': 'alice' });
+      if (answered.status === 400) return;
+      expect(await readThrough(`applications/${alice}/quick`, { body: { messages } })).toEqual(notSalary);
+      expect(await readThrough(published, { body: { messages } })).toEqual(notSalary);
+    },
+  );
 
   const input = [
     {

@@ -40,7 +40,7 @@ async function saveApp(name: string): Promise<string> {
   return `applications/${maker}/${name}`;
 }
 
-/** What an application does with its key while it answers a user. */
+/** Calls the application and runs `work` with its per-request key during the call. */
 async function call<Done>(id: string, work: (key: string) => Promise<Done>): Promise<Done> {
   let done: Promise<Done> | undefined;
   host.script(async (answering) => {
@@ -53,7 +53,7 @@ async function call<Done>(id: string, work: (key: string) => Promise<Done>): Pro
   return done ?? expect.unreachable();
 }
 
-/** The application stores a text of so many characters in its own place; gives the status and the path of the file. */
+/** Stores a text with `chars` characters as the application. Returns the response status and the path of the file. */
 async function store(id: string, name: string, chars = 10): Promise<{ status: number; path: string }> {
   return call(id, async (key) => {
     const { bucket } = (await as(key, 'GET', '/v1/bucket')).json as { bucket: string };
@@ -67,8 +67,8 @@ async function listed(): Promise<readonly string[]> {
   return (json as { items: { url: string }[] }).items.map(({ url }) => `/v1/${url}`);
 }
 
-describe('the own files of an application that a user saved', () => {
-  it('are listed, read, and deleted by its maker, and by no other user', async () => {
+describe('the files of a saved application', () => {
+  it('can be listed, read, and deleted by the owner, and by no other user', async () => {
     const { status, path } = await store(await saveApp('notes'), 'x');
     expect([status, await listed()]).toEqual([200, [path]]);
     expect((await as('maker-key', 'GET', path)).text).toBe('x'.repeat(10));
@@ -76,7 +76,7 @@ describe('the own files of an application that a user saved', () => {
     expect((await as('maker-key', 'DELETE', path)).status).toBe(204);
   });
 
-  it('count to the quota of the maker', async () => {
+  it('count toward the quota of the owner', async () => {
     const id = await saveApp('large');
     expect((await as('maker-key', 'PUT', `/v1/files/${maker}/own`, 'x'.repeat(600))).status).toBe(200);
     expect((await store(id, 'x', 500)).status).toBe(413);
@@ -85,7 +85,7 @@ describe('the own files of an application that a user saved', () => {
     for (const path of await listed()) await as('maker-key', 'DELETE', path);
   });
 
-  it('are full access for the application, whoever calls it, and closed to others of the maker', async () => {
+  it('grant full access to the application for every caller, and none to other applications of the owner', async () => {
     const [one, nested, other] = [await saveApp('a'), await saveApp('a/b'), await saveApp('c')];
     const { path } = await store(nested, 'x');
     const access = (id: string) =>
@@ -101,7 +101,7 @@ describe('the own files of an application that a user saved', () => {
     expect(makers).toBe(403);
   });
 
-  it('are deleted with it, and those of others stay', async () => {
+  it('are deleted with the application, while files of other applications remain', async () => {
     const [gone, stays] = [await saveApp('gone'), await saveApp('gone/stays')];
     const { path } = await store(gone, 'deep/x');
     const { path: kept } = await store(stays, 'x');
@@ -112,7 +112,7 @@ describe('the own files of an application that a user saved', () => {
     expect(files.index.all.map(({ bucket }) => bucket).filter((bucket) => bucket !== maker)).toEqual([]);
   });
 
-  it('are deleted where it is moved to another id', async () => {
+  it('are deleted if the application moves to another ID', async () => {
     const { path } = await store(await saveApp('before'), 'x');
     expect(await listed()).toContain(path);
     const body = { sourceUrl: `applications/${maker}/before`, destinationUrl: `applications/${maker}/after` };

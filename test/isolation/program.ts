@@ -13,7 +13,7 @@ export type Deed = 'break out' | 'echo' | 'spin' | 'hoard' | 'fill the heap' | '
 
 const megabyte = 1024 ** 2;
 
-/** Tries what hostile code in a document's process would try; gives what stopped each of it. `address` is that of a server that listens. */
+/** Attempts the actions of hostile code in a document process and returns the error of each attempt. `address` is the port of a listening server. */
 async function breakOut(address: string): Promise<Record<string, string>> {
   const port = Number(address);
   const attempts: Record<string, () => unknown> = {

@@ -8,9 +8,9 @@ import { report } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
 import { askWith, chat, type KeysHouse, makeKey, startKeysHouse } from './keys-house.ts';
 
-/** Routes that answer everybody alike, without a key. */
+/** Routes that return identical responses to all clients and need no key. */
 const open = ['GET /v1/sign-in', 'GET /custom_application_schemas/quickapps', 'GET /v1/responses', 'GET /openai/v1/responses'];
-/** Routes that accept a key which is bound to deployments: they call these, or read about them. */
+/** Routes that accept a key bound to deployments. They call or describe these deployments. */
 const accepting = [
   ...['compat', 'openai'].flatMap((alias) => [
     `POST /${alias}/deployments/*`,
@@ -124,7 +124,7 @@ describe('a key that is bound to deployments', () => {
     expect(JSON.stringify(house.upstream.requests.at(-1)?.body)).toContain('of the allowed one');
   });
 
-  it("hands on none of the user's files", async () => {
+  it("grants no access to the user's files", async () => {
     let status = 0;
     house.upstream.script(async (answering) => {
       status = (await as(String(answering.received.headers['api-key']), 'GET', `/v1/files/${bucket}/private.txt`)).status;

@@ -37,7 +37,7 @@ const asItem = (model: string) => ({ index: 0, model, name: model, ...declaredUs
 describe('usage that a saved application declares', () => {
   it.each([
     ['as its usage', {}],
-    ['under a name of its own', { statistics: { usage_per_model: [asItem('big')] } }],
+    ['under a custom name', { statistics: { usage_per_model: [asItem('big')] } }],
     ['under the name of a model', { statistics: { usage_per_model: [asItem('m')] } }],
     ['with empty statistics', { statistics: { usage_per_model: [] } }],
   ])('is marked for the caller and not counted against limits: %s', async (_what, statistics) => {
@@ -52,7 +52,7 @@ describe('usage that a saved application declares', () => {
     expect((await chat(service, greedy)).status).toBe(200);
   });
 
-  it('is not counted where the caller reaches it through an application without code', async () => {
+  it('is not counted if the caller reaches it through an application without code', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
     upstream.script(declares());
@@ -61,7 +61,7 @@ describe('usage that a saved application declares', () => {
     expect(await usedOf(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
   });
 
-  it('is not counted where a configured application passes it on, mark included', async () => {
+  it('is not counted if a configured application passes it on with its mark', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
     const relays: Reply = async (answering) => {
@@ -75,7 +75,7 @@ describe('usage that a saved application declares', () => {
     expect(await usedOf(service, 'app')).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
   });
 
-  it('is not counted for a reply that its caller leaves', async () => {
+  it('is not counted for a reply if the client disconnects', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
     const left = new AbortController();
@@ -94,7 +94,7 @@ describe('usage that a saved application declares', () => {
     await expect.poll(() => usedOf(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
   });
 
-  it('leaves the calls counted that the application makes with its key', async () => {
+  it('does not affect the metering of calls that the application makes with its key', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
     const calls: Reply = async (answering) => {
@@ -110,7 +110,7 @@ describe('usage that a saved application declares', () => {
 });
 
 describe('usage that a configured application reports', () => {
-  it('counts as before', async () => {
+  it('counts against limits', async () => {
     await using limited = await startLimited(roles);
     const { service, upstream } = limited;
     upstream.script(counted(40, 2));

@@ -157,7 +157,7 @@ describe('an item of a listing', () => {
     expect((await itemAt('/openai/applications/typed')).features).toMatchObject({ configuration: true });
   });
 
-  it('of an application of a type has its settings without secrets, for administrators', async () => {
+  it('shows administrators the settings of a typed application without secrets', async () => {
     const item = await itemAt('/openai/applications/typed', 'boss');
     expect(item.application_type_schema_id).toBe(typed.applicationTypeSchemaId);
     expect(item.application_properties).toMatchObject({ model: 'chat', web_api_toolset: [{ name: 'shop' }] });
@@ -165,7 +165,7 @@ describe('an item of a listing', () => {
     expect(await itemAt('/openai/applications/plain', 'boss')).not.toHaveProperty('application_properties');
   });
 
-  it('of an application of a type shows other callers only what its form marks as public', async () => {
+  it('shows other callers only the public form fields of a typed application', async () => {
     const typedItem = await itemAt('/openai/applications/typed');
     expect(typedItem.application_type_schema_id).toBe(typed.applicationTypeSchemaId);
     expect(typedItem.application_properties).toEqual({ starters: ['Hello'] });
@@ -178,7 +178,7 @@ describe('an item of a listing', () => {
 });
 
 describe('an application that a user made', () => {
-  it('shows its settings to that user alone, and its starters to others', async () => {
+  it('shows its settings only to that user, and its starters to other users', async () => {
     const id = `applications/${bucketOf('key:p')}/mine`;
     const saved = await service.ask({
       method: 'PUT',

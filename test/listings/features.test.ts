@@ -148,7 +148,7 @@ describe('without a program', () => {
     ]);
   });
 
-  it('ratings of one response by one user are one, and those of other users and responses are others', async () => {
+  it('gives ratings of one response by one user a single ID, and all other ratings separate IDs', async () => {
     const rate = async (rating: object, headers = {}): Promise<string> => {
       await post('/v1/plain/rate', rating, headers);
       return (noted.at(-1) as { id: string }).id;
@@ -164,7 +164,7 @@ describe('without a program', () => {
     expect(new Set([first, ...others]).size).toBe(5);
   });
 
-  it('ratings beyond 500 a day are refused for their user alone', async () => {
+  it('rejects more than 500 ratings per user and day without affecting other users', async () => {
     const rate = (key: string) => post('/v1/plain/rate', { rate: true }, { 'api-key': key });
     for (let nth = 0; nth < 500; nth += 1) expect((await rate('rater')).status).toBe(200);
     const { status, error, headers } = await rate('rater');

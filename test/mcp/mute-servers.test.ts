@@ -42,7 +42,7 @@ describe('MuteServers', () => {
   it.each([
     ['other credentials', { authorization: { type: 'bearer', token: 'canary-token' } }],
     ['other headers', { headers: { 'x-silent': 'yes' } }],
-  ] as const)('keeps the silence that a server shows to %s from everybody else', async (_what, settings) => {
+  ] as const)('does not block other callers if a server is silent for %s', async (_what, settings) => {
     const server = await startStateless([echo], {
       before: ({ headers }) => (headers.has('authorization') || headers.has('x-silent') ? hangs() : undefined),
     });

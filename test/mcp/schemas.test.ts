@@ -36,7 +36,7 @@ function offeredParameters({ requests }: ScriptedUpstream): unknown {
 it.each([
   ['with sessions', startSessions],
   ['without sessions', startStateless],
-])('offers a tool of a server %s in the form of JSON Schema 2020-12, whatever draft the server uses', async (_what, start) => {
+])('offers a tool of a server %s as JSON Schema 2020-12, regardless of the draft that the server uses', async (_what, start) => {
   const answer = (id: unknown) =>
     Response.json({
       jsonrpc: '2.0',

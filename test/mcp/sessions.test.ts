@@ -32,7 +32,7 @@ function event(value: object): Response {
   return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-/** Answers requests of forgotten sessions in place of the server. */
+/** Replaces the response of the server to requests of forgotten sessions. */
 function reportForgotten(forgotten: ReadonlySet<string>, report: (id: unknown) => Response): ReturnType<typeof instead> {
   return async (request) => {
     if (request.method !== 'POST' || !forgotten.has(request.headers.get('mcp-session-id') ?? '')) return undefined;
@@ -91,7 +91,7 @@ describe('a session', () => {
     ['HTTP 200 and an error without an ID', () => json(toError(undefined, -32600, 'Session terminated'))],
     ['an error in a stream', (id) => event(toError(id, -32000, 'No transport found for sessionId 7'))],
     ['an error of a server that was restarted', (id) => json(toError(id, -32002, 'Server not initialized'))],
-  ])('is opened again if the server reports with %s that it forgot it', async (_what, report) => {
+  ])('is reopened if the server reports with %s that the session is unknown', async (_what, report) => {
     const forgotten = new Set<string>();
     const { server, run, model } = await start([echo], { before: reportForgotten(forgotten, report) });
     await run();
@@ -164,7 +164,7 @@ describe('a session', () => {
     expect(toolTexts(model)).toEqual(['echo hi']);
   });
 
-  it('that is cancelled is told so', async () => {
+  it('sends a cancellation notification if the client disconnects during a tool call', async () => {
     const cancelled = Promise.withResolvers<void>();
     const waits: ServedTool = {
       name: 'echo',

@@ -112,20 +112,23 @@ describe('an agent client', () => {
     ]);
   });
 
-  it.each(['gpt', 'bedrock', 'demo'])('is answered without a search, which is named: %s', async (model) => {
-    upstream.script(model === 'bedrock' ? recorded('bedrock', 'text') : calling);
-    const answer = await send(requestOf('search', model));
-    expect([answer.status, answer.headers['parley-ignored']]).toEqual([
-      200,
-      expect.stringContaining('tools.web_search_20250305'),
-    ]);
-    if (model !== 'demo') expect(upstream.requests.at(-1)?.text).not.toContain('web_search_20250305');
-  });
+  it.each(['gpt', 'bedrock', 'demo'])(
+    'receives an answer without a search and a header that names the search tool: %s',
+    async (model) => {
+      upstream.script(model === 'bedrock' ? recorded('bedrock', 'text') : calling);
+      const answer = await send(requestOf('search', model));
+      expect([answer.status, answer.headers['parley-ignored']]).toEqual([
+        200,
+        expect.stringContaining('tools.web_search_20250305'),
+      ]);
+      if (model !== 'demo') expect(upstream.requests.at(-1)?.text).not.toContain('web_search_20250305');
+    },
+  );
 
   it.each<[object, string]>([
     [{ type: 'any' }, 'tool_choice: demands a call of a tool that another vendor runs'],
     [{ type: 'tool', name: 'web_search' }, 'tool_choice.name: is web_search'],
-  ])('is told that there is no search if it demands one: %j', async (tool_choice, words) => {
+  ])('is rejected if its tool choice requires a search: %j', async (tool_choice, words) => {
     const count = upstream.requests.length;
     const answer = await send({ ...requestOf('search', 'gpt'), tool_choice });
     expect([answer.status, answer.json]).toMatchObject([

@@ -208,8 +208,8 @@ describe('a fault of the upstream', () => {
   });
 });
 
-describe('when the caller leaves', () => {
-  it.each(['m', 'app'])('the upstream of %s is left while its reply is open, and what was used is counted', async (model) => {
+describe('a client disconnect', () => {
+  it.each(['m', 'app'])('cancels the upstream request of %s during an open reply and counts the usage', async (model) => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(...plainReply('some text that was sent').slice(0, 2));
@@ -224,7 +224,7 @@ describe('when the caller leaves', () => {
     if (model === 'm') expect(telemetry.ends.at(-1)?.completionTokens).toBeGreaterThan(0);
   });
 
-  it('before the head, the upstream is left', async () => {
+  it('cancels the upstream request before the response head', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
     const leaving = new AbortController();

@@ -30,7 +30,7 @@ function isAway(node: TestProcess): Promise<void> {
 }
 
 describe('nodes whose Redis stalls', () => {
-  it('refuse what needs it although it never answers, and serve the rest', async () => {
+  it('fail calls that need Redis and serve all other calls', async () => {
     const redis = new Redis(cluster.redis.url);
     const pid = Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1]);
     redis.disconnect();

@@ -19,7 +19,7 @@ const requests = operations.flatMap(toRequests);
 const validators = new Validators(document);
 
 let service: ExampleService;
-/** Whether a request may have changed what the examples name. Most tests only read, and restoring takes longer than they do. */
+/** Whether a request may have changed entities that the examples reference. Most tests only read, and a restore takes longer than a test. */
 let isChanged = true;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function restore(): Promise<void> {
   isChanged = false;
 }
 
-/** Tags of operations that answer a call to a deployment and store nothing that the examples name. */
+/** Tags of operations that call a deployment and store no entities that the examples reference. */
 const callTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages']);
 
 function isReading({ method, tags }: Documented): boolean {

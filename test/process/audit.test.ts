@@ -7,10 +7,10 @@ import { openFolder } from '#test/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs the check before a registry that answers audits with these advisories, or not at all. */
+/** Runs the check against a registry that returns these advisories. If `advisories` is undefined, the registry rejects audits. */
 async function audit(advisories: object | undefined): Promise<{ code: number; output: string }> {
   await using registry = await startRegistry(advisories);
-  // npm keeps what it knows of an advisory.
+  // npm caches advisories, so each run has a separate cache.
   await using cache = await openFolder();
   const env = { ...process.env, npm_config_registry: registry.url, npm_config_cache: cache.path };
   return await new Promise((resolve) => {
@@ -48,14 +48,14 @@ const advisory = (severity: string) => ({
 });
 
 describe('the audit of runtime dependencies', () => {
-  it.each(['high', 'critical'])('fails for an advisory that is %s', async (severity) => {
+  it.each(['high', 'critical'])('fails for a %s advisory', async (severity) => {
     const { code, output } = await audit(advisory(severity));
     expect(output).toContain(`${severity}: fastify`);
     expect(output).toContain('Smuggles requests https://advisories.example/1');
     expect(code).toBe(1);
   });
 
-  it('passes for an advisory that is moderate', async () => {
+  it('passes for a moderate advisory', async () => {
     const { code, output } = await audit(advisory('moderate'));
     expect(output).toMatch(/no high or critical advisory .*, [1-9]\d* below that/);
     expect(code).toBe(0);
@@ -65,7 +65,7 @@ describe('the audit of runtime dependencies', () => {
     expect(await audit({})).toEqual({ code: 0, output: expect.stringContaining('no high or critical advisory') });
   });
 
-  it('passes before a registry that answers no audits, and says so', async () => {
+  it('passes with a note if the registry rejects audits', async () => {
     const { code, output } = await audit(undefined);
     expect(output).toContain('audit: NOT RUN, the registry gave no advisories: 405');
     expect(code).toBe(0);

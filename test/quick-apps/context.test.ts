@@ -239,7 +239,7 @@ describe('a model that refuses a conversation as too long', () => {
     expect(messageOf(await rig.chat('Read.')).content).toBe('Done.');
   });
 
-  it('is asked once more, with less, where it reports that by response.failed', async () => {
+  it('receives a shorter request once more if it reports the error with response.failed', async () => {
     const inResponse = (item: object): Reply => responseEvents('response.completed', { status: 'completed', output: [item] });
     const called = (name: string) =>
       inResponse({

@@ -143,7 +143,7 @@ describe('a deployment that is a tool', () => {
   });
 });
 
-it('a caller who leaves cancels the deployments that are asked, and what those ask', async () => {
+it('cancels the called deployments and their inner calls if the client disconnects', async () => {
   host.script(() => undefined);
   const applications = { other: other(), inner: quickApp(asks('other')) };
   const replies = [calls(['inner', { query: 'a' }], ['other', { query: 'b' }]), calls(['other', { query: 'c' }])];

@@ -33,7 +33,7 @@ describe('defaults of a deployment', () => {
 
   const sent = async () => (await upstream.request(upstream.requests.length - 1)).body;
 
-  it.each(['native', 'both'])('reach a relayed call where the request has no value (%s)', async (model) => {
+  it.each(['native', 'both'])('apply to a relayed call if the request has no value (%s)', async (model) => {
     upstream.script(nativeReply());
     await post(service, { model, input: 'Hi', store: false, top_p: 0.1, temperature: null, text: { format: { type: 'text' } } });
     expect(await sent()).toMatchObject({
@@ -42,7 +42,7 @@ describe('defaults of a deployment', () => {
     });
   });
 
-  it('leave the values of a relayed request as they are', async () => {
+  it('do not override the values of a relayed request', async () => {
     const values = {
       temperature: 1,
       top_p: 1,
@@ -56,7 +56,7 @@ describe('defaults of a deployment', () => {
     expect(await sent()).toEqual({ model: 'up', ...body });
   });
 
-  it('do not add a second bound to that of the request', async () => {
+  it('do not add a second token limit to a request that has one', async () => {
     upstream.script(eventsReply(...plainReply('Fine.')));
     const messages = [{ role: 'user', content: 'Hi' }];
     await service.chat('chat', { messages, max_completion_tokens: 50 });

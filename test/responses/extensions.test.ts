@@ -45,7 +45,7 @@ describe('extension items', () => {
     finish(),
     usage(1, 1),
   ];
-  /** An application that streams if it is asked to. */
+  /** Scripts an application that streams if the request has `stream: true`. */
   const script = (): void =>
     upstream.script((answering) =>
       (answering.received.body.stream === true ? eventsReply(...chunks) : jsonReply(completion))(answering),

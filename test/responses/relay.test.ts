@@ -82,14 +82,14 @@ describe('parley-ignored', () => {
     [false, { store: false }],
     [true, {}],
     [true, { store: false }],
-  ])('does not name what was relayed (streamed: %s, %j)', async (stream, more) => {
+  ])('does not name relayed fields (streamed: %s, %j)', async (stream, more) => {
     native.script(nativeReply());
     const { status, headers } = await post(service, { model: 'm', ...hosted, ...more, stream });
     expect([status, headers['parley-ignored']]).toEqual([200, undefined]);
     expect((await native.request(native.requests.length - 1)).body).toMatchObject({ tools: hosted.tools, top_k: 5 });
   });
 
-  it('names what the upstream that answered did not receive', async () => {
+  it('names fields that the responding upstream did not receive', async () => {
     native.script(refusal(503));
     gpt.script(eventsReply(...plainReply('Hello.')));
     const { status, headers } = await post(service, { model: 'mixed', ...hosted });

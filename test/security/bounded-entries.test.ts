@@ -28,7 +28,7 @@ async function storeOldEntry(name: string, entry: object): Promise<string> {
   return id;
 }
 
-/** The machine of the tests is slow: what the attacks took before is several times as much. */
+/** Maximum time that an attack may block the event loop. The bound is generous because test machines are slow. */
 const maxHoldMs = 1500;
 
 const match = (expression: string) => ({ condition_type: 'match', property_name: 'description', expression });
@@ -36,7 +36,7 @@ const entriesOf = (count: number, expression: string) =>
   Array.from({ length: count }, () => ({ conditions: [match(expression)] }));
 
 describe('conditions of a quick app', () => {
-  it('reject 40 expressions that unfold to thousands of instructions, with the path of the first', async () => {
+  it('are rejected with the path of the first if 40 expressions unfold to thousands of instructions', async () => {
     const app = quickApp({ applications_as_tools: entriesOf(40, '(?:x?){1000}') });
     let answer: Awaited<ReturnType<typeof save>> | undefined;
     const holdMs = await measureLongestHold(async () => {
@@ -49,7 +49,7 @@ describe('conditions of a quick app', () => {
     expect(holdMs).toBeLessThan(maxHoldMs);
   });
 
-  it('reject more than 200 entries, 20 conditions in one, and 100 in total', async () => {
+  it('are rejected if there are more than 200 entries, 20 conditions in one entry, or 100 in total', async () => {
     const path = 'applicationProperties.applications_as_tools';
     const conditions = Array.from({ length: 21 }, () => match('a'));
     for (const [applications_as_tools, param] of [
@@ -62,7 +62,7 @@ describe('conditions of a quick app', () => {
     }
   });
 
-  it('do not hold the event loop at each call if an earlier version stored 80 of them', async () => {
+  it('do not block the event loop on each call if an earlier version stored 80 of them', async () => {
     await storeOldEntry('long', quickApp({}, { description: 'x'.repeat(20_000) }));
     const id = await storeOldEntry('matching', quickApp({ applications_as_tools: entriesOf(80, '(?:x?){1000}') }));
     const holdMs = await measureLongestHold(() => service.chat(id, { messages: hello }));
@@ -70,7 +70,7 @@ describe('conditions of a quick app', () => {
   });
 });
 
-describe('names of other things in an application', () => {
+describe('references in an application', () => {
   const names = (count: number, prefix: string) => Array.from({ length: count }, (_, nth) => `${prefix}${nth}`);
 
   it.each([
@@ -124,7 +124,7 @@ describe('names of other things in an application', () => {
   });
 });
 
-describe('texts of an application', () => {
+describe('text fields of an application', () => {
   it.each([
     ['displayName', 201],
     ['displayVersion', 201],

@@ -39,7 +39,7 @@ afterAll(async () => {
   await Promise.all([upstream.close(), api.close()]);
 });
 
-/** A reply as every client reads it, whatever its surface is. */
+/** Reply in a form that does not depend on the client. */
 interface ReadReply {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
@@ -111,7 +111,7 @@ interface Part {
   readonly [key: string]: unknown;
 }
 
-/** Replies to every request with the calls: as a stream of one event per call, and as one JSON text. */
+/** Replies to every request with the calls, as a stream with one event per call or as one JSON document. */
 function callsReply(calls: readonly Part[], reason: string): Reply {
   const events = eventsReply(
     delta({ role: 'assistant', content: null }),
@@ -154,7 +154,7 @@ const oddCalls: readonly (readonly [string, readonly Part[], typeof both])[] = [
   ],
   ['that have no index', [first, second], both],
   [
-    'that have neither an index nor an id',
+    'without an index and an ID',
     [
       { type: 'function', function: weather },
       { type: 'function', function: time },
@@ -162,7 +162,7 @@ const oddCalls: readonly (readonly [string, readonly Part[], typeof both])[] = [
     both,
   ],
   [
-    'that have the same id',
+    'with equal IDs',
     [
       { index: 0, ...first },
       { index: 1, ...second, id: 'call_a' },
@@ -207,7 +207,7 @@ describe.each(Object.entries(clients))('the reply to a client of %s', (_surface,
 
 describe('a message of the messages surface', () => {
   it.each([[[finish('stop')]], [[]]])(
-    'ends with tool_use where a tool was called, whatever the upstream reports: %#',
+    'ends with tool_use after a tool call, regardless of the upstream finish reason: %#',
     async (ending) => {
       upstream.script(eventsReply(delta({ role: 'assistant', content: '' }), call(first, 0), ...ending));
       expect((await anthropic().messages.stream(messagesRequest).finalMessage()).stop_reason).toBe('tool_use');
@@ -216,7 +216,7 @@ describe('a message of the messages surface', () => {
 });
 
 describe('a stream of the chat surface', () => {
-  it('has null for an empty finish reason in the middle', async () => {
+  it('replaces an empty finish reason in the middle with null', async () => {
     upstream.script(textReply('stop'));
     const stream = await openai().chat.completions.create({ ...chatRequest, stream: true });
     const reasons: unknown[] = [];
@@ -241,7 +241,7 @@ describe('a quick app', () => {
     expect(new Set(results.map(({ tool_call_id: id }) => id)).size).toBe(expected.length);
   });
 
-  it('ends with the text of a reply that ends with tool_calls and has none', async () => {
+  it('ends with the text of a reply that has no calls but ends with tool_calls', async () => {
     const asked = upstream.requests.length;
     upstream.script(textReply('tool_calls'));
     expect(await chat()).toMatchObject({ status: 200 });

@@ -6,7 +6,7 @@ import { callerKey, startService, type TestService, withKey } from '#test/start-
 let upstream: ScriptedUpstream;
 let service: TestService;
 
-/** Answers as the chat template of Qwen does: one system message, only at the beginning. */
+/** Acts like the chat template of Qwen, which accepts one system message, only at the beginning. */
 const strictTemplate: Reply = (answering) => {
   const { messages } = answering.received.body as { messages: { role: string }[] };
   const isStrict = messages.slice(1).every(({ role }) => role !== 'system' && role !== 'developer');
@@ -78,7 +78,7 @@ describe('a strict chat template', () => {
     ]);
   });
 
-  it('answers the messages surface with system blocks inside the conversation', async () => {
+  it('answers the Messages surface with system blocks inside the conversation', async () => {
     const messages = [
       { role: 'user', content: 'Hello' },
       { role: 'system', content: 'Use English.' },
@@ -100,13 +100,13 @@ describe('a strict chat template', () => {
     expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
   });
 
-  it('answers a quick app whose user sends a system message of its own', async () => {
+  it('answers a quick app if the user also sends a system message', async () => {
     const { status } = await service.chat('quick', { messages: conversation });
     expect(status).toBe(200);
     expect(lastMessages()).toMatchObject([{ role: 'system' }, { role: 'user' }, { role: 'assistant' }, { role: 'user' }]);
   });
 
-  it('receives the messages as they came if nothing is to be folded', async () => {
+  it('receives unchanged messages if they need no folding', async () => {
     const long = 'x'.repeat(20_000);
     const written = `[ {"role":"system","content":"Be brief."}, {"content":"${long}","role":"user"} ]`;
     await service.ask({ path: '/v1/chat/completions', headers: withKey(), body: `{"model":"strict","messages":${written}}` });

@@ -37,21 +37,21 @@ function ask(model: string, headers: Readonly<Record<string, string>> = {}) {
 }
 
 describe('unsupportedFields', () => {
-  it('are left out of a relayed request and named', async () => {
+  it('are omitted from a relayed request and named', async () => {
     upstream.script(jsonReply(message));
     const { status, headers } = await ask('claude');
     expect([status, headers['parley-ignored']]).toEqual([200, 'temperature, top_k']);
     expect(upstream.requests.at(-1)?.body).toEqual({ model: 'claude', max_tokens: 10, messages: hello });
   });
 
-  it('are left out of a translated request and named', async () => {
+  it('are omitted from a translated request and named', async () => {
     upstream.script(jsonReply(message));
     const { status, headers } = await service.chat('claude', { messages: hello, temperature: 0.5 });
     expect([status, headers['parley-ignored']]).toEqual([200, 'temperature']);
     expect(upstream.requests.at(-1)?.body).not.toHaveProperty('temperature');
   });
 
-  it('are left out of a chat request, also if they are defaults, which are not named', async () => {
+  it('are omitted from a chat request, including defaults, which are not named', async () => {
     upstream.script(jsonReply(plainCompletion('Hi.')));
     const { status, headers } = await service.chat('gpt', { messages: hello, temperature: 0.5, seed: 1 });
     expect([status, headers['parley-ignored']]).toEqual([200, 'temperature']);
@@ -70,13 +70,13 @@ describe('apiVersion of an anthropic upstream', () => {
   it.each([
     ['claude', '2026-01-15'],
     ['older', '2023-01-01'],
-  ])('is what %s is sent', async (model, version) => {
+  ])('sets anthropic-version of %s to %s', async (model, version) => {
     upstream.script(jsonReply(message));
     await ask(model, { 'anthropic-version': '2023-01-01' });
     expect(upstream.requests.at(-1)?.headers['anthropic-version']).toBe(version);
   });
 
-  it('is 2023-06-01 if neither the configuration nor the client names one', async () => {
+  it('defaults to 2023-06-01 if the configuration and the client specify no version', async () => {
     upstream.script(jsonReply(message));
     await service.chat('older', { messages: hello });
     expect(upstream.requests.at(-1)?.headers['anthropic-version']).toBe('2023-06-01');

@@ -120,7 +120,7 @@ it('An application with nothing but what is needed is made, tried, changed and d
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('shows what a save warns about at its field', async () => {
+it('shows a save warning next to its field', async () => {
   const { page } = await openBuilder();
   await saveThrough(service, pathOf('warned'), quickApp({ applications_as_tools: ['lost'] }, { displayName: 'Warned' }));
   await page.reload();

@@ -28,7 +28,7 @@ async function openSignedIn(options = {}): Promise<TestPage> {
 }
 
 describe('a link with a key', () => {
-  it('signs in directly if the tab has no session, and leaves the address', async () => {
+  it('signs in directly if the tab has no session, and removes the key from the URL', async () => {
     const { page } = await openSignedIn();
     expect(page.url()).not.toContain('key');
     expect(await keptKey(page)).toBe(callerKey);
@@ -65,7 +65,7 @@ describe('a link with a key', () => {
     await expect.poll(() => keptKey(page)).toBe('other-key');
   });
 
-  it('asks as well if the tab is opened anew by the link', async () => {
+  it('asks for confirmation if the link reopens the tab', async () => {
     const { page } = await openSignedIn();
     await page.goto('about:blank');
     await page.goto(`${house.service.url}/#key=other-key`);
@@ -77,7 +77,7 @@ describe('a link with a key', () => {
     expect(await keptKey(page)).toBe(callerKey);
   });
 
-  it('leaves the session alone if the service does not know its key', async () => {
+  it('keeps the session if the service does not accept the linked key', async () => {
     const { page } = await openSignedIn();
     await follow(page, 'unknown-key');
     expect(await dialogOf(page).locator('p').textContent()).toBe(
@@ -88,14 +88,14 @@ describe('a link with a key', () => {
     expect(await keptKey(page)).toBe(callerKey);
   });
 
-  it('needs no question for another key of the same user', async () => {
+  it('does not ask if another key belongs to the current user', async () => {
     const { page } = await openSignedIn();
     await follow(page, 'same-user-key');
     await expect.poll(() => keptKey(page)).toBe('same-user-key');
     expect(await dialogOf(page).count()).toBe(0);
   });
 
-  it('signs in directly if the session of the tab is over', async () => {
+  it('signs in directly if the session of the tab has ended', async () => {
     const { page } = await openSignedIn();
     await page.evaluate("sessionStorage['parley key'] = 'key of an earlier start'");
     await page.goto('about:blank');
@@ -104,7 +104,7 @@ describe('a link with a key', () => {
     expect(await keptKey(page)).toBe('other-key');
   });
 
-  it.each(looks)('asks in a dialog that everybody can read: %s', async (name, options) => {
+  it.each(looks)('asks in an accessible dialog: %s', async (name, options) => {
     const { page } = await openSignedIn(options);
     await follow(page, 'other-key');
     await dialogOf(page).waitFor();

@@ -9,7 +9,7 @@ describe('compilePattern', () => {
     expect(['mail', 'demo', 'x'].map((text) => isPatternIn(pattern, text))).toEqual([true, true, false]);
   });
 
-  it('does not count what only looks like a repetition', () => {
+  it('does not count text that only resembles a repetition', () => {
     const pattern = compilePattern('[{1000}]\\x{1000}\\{1000}'.repeat(30));
     expect(isPatternIn(pattern, '1\u{1000}{1000}'.repeat(30))).toBe(true);
   });
@@ -35,7 +35,7 @@ describe('isPatternIn', () => {
     expect(isPatternIn(pattern, tooSlow)).toBeUndefined();
   });
 
-  it('still gives the right answer after a match that took too long', () => {
+  it('returns the correct result after a match that took too long', () => {
     const pattern = compilePattern('(?:x?){1000}$|q');
     isPatternIn(pattern, tooSlow);
     expect(['q', 'xxx', 'z'].map((text) => isPatternIn(pattern, text))).toEqual([true, true, true]);

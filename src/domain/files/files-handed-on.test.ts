@@ -48,14 +48,17 @@ describe('the files a caller hands on', () => {
     ['app', true],
     [`applications/${bucketOf('ann')}/own`, true],
     [`applications/${bucketOf('bob')}/app`, false],
-  ])('to %s are those of earlier replies too, apart from the others, unless somebody else saved it', (application, isKept) => {
-    const [guessed, given] = attached(`${own}/guessed`, `${own}/given`).messages;
-    const request = { messages: [{ ...guessed, role: 'assistant' }, given] };
-    const assistantFiles = isKept ? [`${own}/guessed`] : [];
-    expect(namedIn(request, caller, application)).toEqual({ files: [`${own}/given`], assistantFiles });
-  });
+  ])(
+    'include a separate list of files from earlier replies, unless another user saved the application %s',
+    (application, isKept) => {
+      const [guessed, given] = attached(`${own}/guessed`, `${own}/given`).messages;
+      const request = { messages: [{ ...guessed, role: 'assistant' }, given] };
+      const assistantFiles = isKept ? [`${own}/guessed`] : [];
+      expect(namedIn(request, caller, application)).toEqual({ files: [`${own}/given`], assistantFiles });
+    },
+  );
 
-  it('keep their origin when a program names them again', () => {
+  it('keep their origin if an application names them again', () => {
     const rights = new HeldRights({ files: [`${own}/given`], assistantFiles: [`${own}/guessed`] });
     const by = { ...caller, chain: { path: ['app'], rights, report: () => undefined } };
     const request = attached(`${own}/guessed`, `${own}/given`);

@@ -17,7 +17,7 @@ describe('DeploymentFilter', () => {
     expect(filter.find(deployments).map(({ id }) => id)).toEqual(['2', '3']);
   });
 
-  it('compiles its expressions once, and matches a deployment once', () => {
+  it('compiles its expressions once and matches each deployment once', () => {
     const compile = vi.spyOn(Pattern.run, 'compile');
     const isFound = vi.spyOn(Pattern.run, 'isFound');
     const filter = new DeploymentFilter([[match('a')], [match('b')]]);
@@ -28,7 +28,7 @@ describe('DeploymentFilter', () => {
     expect([compile.mock.calls.length, isFound.mock.calls.length]).toEqual([2, 4]);
   });
 
-  it('rejects one call if a deployment takes too long, and goes on after that deployment at the next', () => {
+  it('rejects one call if a deployment takes too long, and resumes after that deployment on the next call', () => {
     const deployments = [toDeployment('1', 'x'), toDeployment('2', 'y')];
     const filter = new DeploymentFilter([[match('x|y')]]);
     vi.spyOn(Pattern.run, 'isFound').mockImplementationOnce(() => {

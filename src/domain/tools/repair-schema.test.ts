@@ -39,7 +39,7 @@ describe('repairSchema', () => {
       { properties: { a: text, b: text }, required: ['c', 'a'] },
     ],
     [
-      'definitions, and what refers to them',
+      'definitions and the references to them',
       { properties: { a: { $ref: '#/definitions/a' } }, definitions: { a: { minimum: 0, exclusiveMinimum: true } } },
       { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { exclusiveMinimum: 0 } } },
     ],
@@ -47,7 +47,7 @@ describe('repairSchema', () => {
     expect(repairSchema(written)).toEqual(repaired);
   });
 
-  it('repairs schemas at every place that a schema can be', () => {
+  it('repairs schemas at every position that can hold a schema', () => {
     const [old, now] = [{ ...text, nullable: true }, { type: ['string', 'null'] }];
     const build = (inner: object) => ({
       properties: { a: { items: inner } },
@@ -61,7 +61,7 @@ describe('repairSchema', () => {
     expect(repairSchema(build(old))).toEqual(build(now));
   });
 
-  it('leaves names and values alone that only look like keywords', () => {
+  it('does not change names and values that only look like keywords', () => {
     const schema = {
       type: 'object',
       properties: { id: text, nullable: text, definitions: text, type: text, required: text, items: text },
@@ -72,7 +72,7 @@ describe('repairSchema', () => {
     expect(repairSchema(schema)).toEqual(schema);
   });
 
-  it('ends at a schema that is nested without bound', () => {
+  it('terminates if a schema is nested without bound', () => {
     const deep = Array.from({ length: 100_000 }).reduce<object>((inner) => ({ items: inner }), {});
     expect(() => repairSchema({ items: deep })).not.toThrow();
   });

@@ -29,7 +29,7 @@ describe('ArchivedLimitStore', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('tries again every second if the counters cannot be read', async () => {
+  it('retries every second if it cannot read the counters', async () => {
     let attempts = 0;
     const load = async (): Promise<StoredCounter[]> => {
       attempts += 1;
@@ -43,7 +43,7 @@ describe('ArchivedLimitStore', () => {
     expect(store.reserve([counter(0)], []).used).toEqual([900]);
   });
 
-  it('adds the stored counters to what it counted before they were read', async () => {
+  it('adds the stored counters to usage that it counted before it read them', async () => {
     const { store, saved } = start({ load: async () => [stored(500, 200)] });
     store.settle([counter(7)], noClaims);
     await store.restore();
@@ -61,7 +61,7 @@ describe('ArchivedLimitStore', () => {
     expect(saved.flat().map(({ used }) => used)).toEqual([6]);
   });
 
-  it('saves again what could not be saved, and reports the outage once', async () => {
+  it('retries a failed save and reports the outage once', async () => {
     let isAway = true;
     const saved: number[] = [];
     const save = async (counters: readonly CounterState[]): Promise<void> => {

@@ -25,7 +25,7 @@ const engines = [
   { engine: 'PostgreSQL', fresh: freshPostgres },
 ];
 
-/** A step of a test may wait for many others on a busy machine. */
+/** Options with a long timeout, because a step can take long on a busy machine. */
 const patient: OpenOptions = { timeoutMs: 60_000 };
 
 /** The same tests on each engine, with one database for all of them. */

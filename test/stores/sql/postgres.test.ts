@@ -16,7 +16,7 @@ const consent = { deployment: 'app', form: { app: { consentRequired: true } }, a
 const backends = `select pid from pg_stat_activity where datname = current_database() and application_name = 'parley'`;
 const heldLocks = `select 1 from pg_locks join pg_database on pg_database.oid = database where datname = current_database() and mode = 'AccessExclusiveLock' and granted`;
 
-/** Expects a step to fail as a StoreFault, with the reason. */
+/** Expects a step to fail with a `StoreFault` that has this reason. */
 async function expectFault(step: Promise<unknown>, reason: string): Promise<void> {
   const error = await step.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(StoreFault);
