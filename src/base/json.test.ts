@@ -45,3 +45,8 @@ describe('JSON from outside', () => {
     );
   });
 });
+
+it('counts escapes in linear time if no string has one', async () => {
+  const text = `{"pad":[${Array.from({ length: 50_000 }, () => '"0123456789"').join()}],"big":"${'y'.repeat(8_000_000)}"}`;
+  expect(await measureLongestHold(() => parseJson(text))).toBeLessThan(1000);
+});

@@ -117,13 +117,18 @@ function requireFew(text: string, bounds: JsonBounds): void {
   requireShort(cost, bounds);
   let nodes = 0;
   let depth = 0;
+  // The next backslash of the text, so that strings without one do not search for it again.
+  let backslashAt = -1;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
     if (char < chars.quote) continue;
     switch (char) {
       case chars.quote: {
         const end = stringEnd(text, at + 1);
-        if (text.length > manyChars) cost += escapeChars * countEscapes(text, at + 1, end);
+        if (text.length > manyChars) {
+          if (backslashAt <= at) backslashAt = findBackslash(text, at + 1);
+          if (backslashAt < end) cost += escapeChars * countEscapes(text, backslashAt, end);
+        }
         nodes += textNodes;
         at = end;
         break;
@@ -147,6 +152,12 @@ function requireFew(text: string, bounds: JsonBounds): void {
     if (nodes > maxNodes) throw tooMany(bounds);
   }
   requireShort(cost, bounds);
+}
+
+/** Returns the position of the next backslash, or the length of the text if there is none. */
+function findBackslash(text: string, start: number): number {
+  const at = text.indexOf('\\', start);
+  return at === -1 ? text.length : at;
 }
 
 /** Throws JsonFault if that many chars are too many to be parsed in one go. */

@@ -18,6 +18,8 @@ export type NoteRemovedReferences = (deployment: string, count: number) => void;
 const maxOpenFields = 1_000;
 /** Of the text of one such field. */
 const maxOpenChars = 8_193;
+/** Characters of references that are parsed for one reply. Each piece of a field parses the complete text again. */
+const maxParsedChars = 4 * 1024 * 1024;
 
 /**
  * The first step of every reply. It removes references to stored resources that the deployment may not read: a client would send them back
@@ -97,6 +99,7 @@ class ReplyReferences {
   /** The text so far of fields that a later chunk may continue, by choice, list, index, and name. */
   readonly #open = new Map<string, string>();
   #attached = new Set<string>();
+  #parsedChars = 0;
 
   constructor(answered: Answered) {
     this.#answered = answered;
@@ -168,9 +171,11 @@ class ReplyReferences {
 
   /** Whether a text may pass as the next piece of a field: readers join the pieces that come under one index. */
   #mayPass(text: string, key: string | undefined): boolean {
+    if (text === '') return true;
     const before = key === undefined ? '' : (this.#open.get(key) ?? '');
+    this.#parsedChars += before.length + text.length;
     const isFull = key !== undefined && before === '' && this.#open.size >= maxOpenFields;
-    if (isFull || !this.#mayName(before + text)) {
+    if (isFull || this.#parsedChars > maxParsedChars || !this.#mayName(before + text)) {
       this.removed += 1;
       return false;
     }

@@ -7,6 +7,7 @@ import { parseItems } from '#contract/responses/parse-items.ts';
 import { mayUseRecord, toRecordId } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { ConversationStore, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
@@ -171,8 +172,9 @@ async function callerOf({ identify }: ConversationRoutesDeps, { raw, params }: F
   return caller;
 }
 
-/** A conversation that the key may not use is answered as if there were none. */
+/** An application uses no conversations of its user. A conversation that a bound key may not use is answered as if it did not exist. */
 function requireUsable(caller: Caller, params: unknown): void {
+  requireOwn(caller, 'use conversations');
   const { conversation } = params as { conversation?: string };
   if (conversation !== undefined && !mayUseRecord(caller, conversation)) throw notStored('conversation', conversation);
 }

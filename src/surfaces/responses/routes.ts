@@ -89,7 +89,7 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext, named?:
   context.record.session ??= toSessionId(request.prompt_cache_key);
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
-  const opened = await (deps.keeper ?? keepsNothing).open(target, request);
+  const opened = await keeperFor(deps, target).open(target, request);
   const { run, ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
   const chat = { ...ask, includesCost: context.wantsCost };
   if (request.stream !== true) {
@@ -100,6 +100,11 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext, named?:
   const reply = streamed(context, run, ignored);
   const admitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
   context.follow(deps.calls.answer(target, { ...chat, admitted }, reply), reply);
+}
+
+/** An application that calls with a per-request key neither stores for its user nor reads what the user stored. */
+function keeperFor({ keeper = keepsNothing }: ResponsesDeps, { call }: Target): ResponseKeeper {
+  return call.caller.chain === null ? keeper : keepsNothing;
 }
 
 /** Answers with the response that waits, or with its events from the first on. */
@@ -138,7 +143,7 @@ async function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target
 async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise<void> {
   const { target, value } = await authorizeByModel(deps, context);
   const request = parseResponsesRequest(value);
-  const opened = await (deps.keeper ?? keepsNothing).look(target, request);
+  const opened = await keeperFor(deps, target).look(target, request);
   const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
   const { ask } = createRun({ ...deps, clock: context.clock }, target, counting);
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
@@ -150,7 +155,7 @@ async function serveCompact(deps: ResponsesDeps, context: RequestContext): Promi
   const { target, value } = await authorizeByModel(deps, context);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
-  const looked = await (deps.keeper ?? keepsNothing).look(target, request);
+  const looked = await keeperFor(deps, target).look(target, request);
   const opened = { ...looked, input: [...looked.input, compactionPrompt] };
   const { run, ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });

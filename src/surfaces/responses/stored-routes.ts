@@ -131,6 +131,7 @@ async function askedBy(
   { raw, params }: FastifyRequest,
 ): Promise<{ readonly place: ResponsePlace; readonly caller: Caller }> {
   const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
+  requireOwn(caller, 'use stored responses');
   const { response: id } = params as { response: string };
   if (!mayUseRecord(caller, id)) throw notStored('response', id);
   await beginning.get(id);
