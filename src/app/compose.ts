@@ -185,7 +185,7 @@ function endExpiredCalls(
 }
 
 function keyEnded(): ParleyError {
-  return unauthorized('invalid_api_key', 'The key that started this was deleted, was replaced, or has expired.');
+  return unauthorized('invalid_api_key', 'The key that began this was deleted, was replaced or has expired.');
 }
 
 /** What nobody can guess: 256 bits. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask, askStream } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
@@ -11,6 +11,7 @@ import { MemoryBlobs } from '../retrieval/library.ts';
 import { askWith, chat, knows, talkOn } from './keys-house.ts';
 
 const minuteMs = 60_000;
+const soon = { timeout: 10_000 };
 const clock = new MovedClock();
 const audited: object[] = [];
 let upstream: ScriptedUpstream;
@@ -93,6 +94,43 @@ describe('a key of a configuration file with expiresAt', () => {
     const ended = reading.rest();
     clock.moveCalendar(minuteMs + 1);
     expect((await ended).error?.code).toBe('invalid_api_key');
+  });
+
+  it('ends a call that waits for its upstream, and disconnects the upstream', async () => {
+    configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
+    const before = upstream.requests.length;
+    upstream.script(() => new Promise(() => undefined));
+    const waiting = chat(service, robot);
+    await vi.waitFor(() => expect(upstream.requests.length).toBeGreaterThan(before), soon);
+    clock.moveCalendar(minuteMs + 1);
+    expect(await waiting).toBe('401 invalid_api_key');
+    expect((await upstream.requests[before]?.closed)?.early).toBe(true);
+  });
+
+  it('ends a background response', async () => {
+    configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
+    upstream.script(talkOn);
+    const body = { model: 'm', input: 'Go on', background: true };
+    const { json } = await askWith(service, robot, '/v1/responses', { method: 'POST', body });
+    const path = `/v1/responses/${(json as { id: string }).id}`;
+    const readStatus = async () => ((await askWith(service, 'key-without-bounds', path)).json as { status: string }).status;
+    await vi.waitFor(async () => expect(await readStatus()).toBe('in_progress'), soon);
+    clock.moveCalendar(minuteMs + 1);
+    await vi.waitFor(async () => expect(await readStatus()).toBe('failed'), soon);
+  });
+
+  it('rejects the per-request key of a call that it started', async () => {
+    configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
+    let perRequestKey = '';
+    upstream.script(async (answering) => {
+      perRequestKey = String(answering.received.headers['api-key']);
+      await talkOn(answering);
+    });
+    const waiting = chat(service, robot, 'app');
+    await vi.waitFor(async () => expect(await knows(service, perRequestKey)).toBe('key:team'), soon);
+    clock.moveCalendar(minuteMs + 1);
+    expect(await waiting).toBe('401 invalid_api_key');
+    await vi.waitFor(async () => expect(await knows(service, perRequestKey)).toBe('401 invalid_api_key'), soon);
   });
 });
 

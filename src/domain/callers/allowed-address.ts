@@ -1,5 +1,6 @@
 import { clientAddress, peerOf, type RequestOrigin } from '#base/http/client-address.ts';
 import { trustedNetworks } from '#base/trusted-networks.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors.ts';
 
 /** Returns whether a key accepts an address. Undefined: the key accepts every address. */
@@ -14,10 +15,10 @@ export function toIsAllowed(allowedIps: readonly string[] | null | undefined): I
 export function requireAllowedAddress(
   isAllowed: IsAllowed,
   { socket, headers }: RequestOrigin,
-  trustedProxies: readonly string[],
+  { security }: Pick<Configuration, 'security'>,
 ): void {
   if (isAllowed === undefined) return;
-  const { realIp } = clientAddress(peerOf(socket), headers, trustedNetworks(trustedProxies));
+  const { realIp } = clientAddress(peerOf(socket), headers, trustedNetworks(security.trustedProxies));
   if (isAllowed(realIp)) return;
   throw new ParleyError(
     'address_not_allowed',

@@ -40,7 +40,7 @@ export function createIdentify(
 ): Identify {
   const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
     requireUnexpired(caller, clock.epochMs());
-    requireAllowedAddress(isAllowed, from, snapshot().configuration.security.trustedProxies);
+    requireAllowedAddress(isAllowed, from, snapshot().configuration);
     requireUnbound(caller, boundKeys);
     return caller;
   };

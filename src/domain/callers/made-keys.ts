@@ -71,7 +71,7 @@ export class MadeKeys {
     if (this.#isDeaf()) throw new StoreFault('nothing was heard of the keys of users for a while');
     const found = this.#known.find(digestOfKey(key));
     if (found === undefined || !this.#isInForce(found.caller.madeKey)) throw notInForce();
-    requireAllowedAddress(found.known.isAllowed, from, this.#deps.snapshot().configuration.security.trustedProxies);
+    requireAllowedAddress(found.known.isAllowed, from, this.#deps.snapshot().configuration);
     this.#uses.set(found.known.key.id, this.#deps.clock.epochMs());
     return found.caller;
   }
