@@ -72,7 +72,10 @@ function gate(
 ): LetIn {
   const snapshot = readSnapshot();
   const now = (): ConfigSnapshot => snapshot;
-  const identify = createIdentify(now, perRequestKeys, { verifyToken: () => Promise.reject(new Error('no token is sent')) });
+  const identify = createIdentify(now, perRequestKeys, {
+    clock: systemClock,
+    verifyToken: () => Promise.reject(new Error('no token is sent')),
+  });
   const catalog = new Catalog(new MemoryApplicationStore());
   const dependencies = (now: ConfigSnapshot, caller: Caller) => dependenciesFor({ catalog, snapshot: now, caller });
   const requireConsent = createRequireConsent({ store: consents, dependencies, noteGraph: () => undefined });

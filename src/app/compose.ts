@@ -4,9 +4,11 @@ import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Caches } from '#base/caches.ts';
 import { createLetterIds } from '#base/letter-id.ts';
+import { Recurring } from '#base/recurring.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { ParleyError } from '#contract/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { createIdentify, type Identify, unauthorized } from '#domain/callers/identify.ts';
+import { createIdentify, hasExpired, type Identify, unauthorized } from '#domain/callers/identify.ts';
 import { MadeKeys } from '#domain/callers/made-keys.ts';
 import { ApplicationResources } from '#domain/deployments/application-resources.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -97,6 +99,7 @@ export function composeService(given: ServiceDeps): Service {
   app.addHook('onClose', () => line.documents.close());
   parts.prepare?.(app);
   const madeKeys = composeMadeKeys(app, parts, inFlightCalls);
+  endExpiredCalls(app, parts, inFlightCalls);
   const identify = composeIdentify(parts, madeKeys);
   addCallRoutes(app, parts, { ...line, identify, inFlightCalls, madeKeys });
   addOtherRoutes(app, parts, { ...line, identify, madeKeys });
@@ -149,7 +152,7 @@ function composeIdentify(
     noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
   const noteSignIn = madeKeys && ((caller: Caller) => madeKeys.noteSignIn(caller));
   const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, noteFault, noteSignIn });
-  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, madeKeys, noteRefusal });
+  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, madeKeys, noteRefusal });
 }
 
 /** The keys that users made. What goes on with one that is no longer in force is ended. */
@@ -160,10 +163,29 @@ function composeMadeKeys(
 ): MadeKeys | undefined {
   if (keys === undefined) return undefined;
   const madeKeys = new MadeKeys({ ...keys, snapshot, clock, noteFault });
-  const reason = unauthorized('invalid_api_key', 'The key that began this was deleted, was replaced or has expired.');
-  madeKeys.onChange(() => inFlightCalls.abortOf((caller) => madeKeys.hasEnded(caller), reason));
+  madeKeys.onChange(() => inFlightCalls.abortOf((caller) => madeKeys.hasEnded(caller), keyEnded()));
   app.addHook('onClose', () => madeKeys.close());
   return madeKeys;
+}
+
+/** How soon calls end after the key of a configuration file that started them expires. */
+const expirySweepMs = 1_000;
+
+/** Ends calls in progress whose key of a configuration file expires. */
+function endExpiredCalls(
+  app: FastifyInstance,
+  { snapshot, clock, noteFault }: CompleteServiceDeps,
+  inFlightCalls: InFlightCalls,
+): void {
+  const recurring = new Recurring(noteFault);
+  recurring.every(expirySweepMs, 'calls of expired keys could not be ended', async () => {
+    if (snapshot().keys.hasExpiringKeys) inFlightCalls.abortOf((caller) => hasExpired(caller, clock.epochMs()), keyEnded());
+  });
+  app.addHook('onClose', async () => recurring.close());
+}
+
+function keyEnded(): ParleyError {
+  return unauthorized('invalid_api_key', 'The key that began this was deleted, was replaced or has expired.');
 }
 
 /** What nobody can guess: 256 bits. */
@@ -183,7 +205,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
   const stored = composeResponses(parts, {
     ...{ identify, calls, inFlightCalls },
-    hasEnded: (caller) => madeKeys?.hasEnded(caller) === true,
+    hasEnded: (caller) => madeKeys?.hasEnded(caller) === true || hasExpired(caller, clock.epochMs()),
   });
   stored?.addRoutes(app, compat);
   const responsesDeps: ResponsesDeps = {

@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/compile';
+import { systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
@@ -41,7 +42,7 @@ export function checkConfiguration(value: unknown, origin: Origin = nowhere): Ac
   const faults = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...ruleFaults(completed)];
   if (faults.length > 0) return { faults: faults.map(tell), warnings: doubtsBeside(faults, completed).map(tell) };
   const configuration = completed as Configuration;
-  return { configuration, warnings: [...doubts(configuration)].map(tell) };
+  return { configuration, warnings: [...doubts(configuration, systemClock.epochMs())].map(tell) };
 }
 
 /** Entries that others may name stay known when they are left out. */
@@ -60,7 +61,7 @@ function doubtsBeside(faults: readonly Fault[], completed: unknown): readonly Fa
     gone.push(String(name));
   }
   const isRight = schema.Check(rest) && ruleFaults(rest).length === 0;
-  return isRight ? [...doubts(rest, gone)] : [];
+  return isRight ? [...doubts(rest, systemClock.epochMs(), gone)] : [];
 }
 
 /** Puts the file and the path as people write it to a fault, without the secrets that names of keys can be. */

@@ -9,7 +9,11 @@ export interface AskedVersion {
 /** A date of the calendar as YYYY-MM-DD, optionally with `-preview`. There is no year 0. */
 export function isApiVersion(text: string): boolean {
   const date = /^((?!0000)\d{4}-\d{2}-\d{2})(-preview)?$/.exec(text)?.[1];
-  if (date === undefined) return false;
+  return date !== undefined && isCalendarDate(date);
+}
+
+/** Whether a text of the form YYYY-MM-DD is a date of the calendar. */
+export function isCalendarDate(date: string): boolean {
   const time = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
 }

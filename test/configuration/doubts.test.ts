@@ -6,7 +6,7 @@ import { formatPath } from '../../src/contract/configuration/fault.ts';
 function doubtsOf(value: object): string[] {
   const checked = checkConfiguration(value);
   if ('faults' in checked) throw new Error('the configuration has faults');
-  return [...doubts(checked.configuration)].map(({ path, message, hint }) =>
+  return [...doubts(checked.configuration, Date.now())].map(({ path, message, hint }) =>
     [`${formatPath(path)}: ${message}`, ...(hint === undefined ? [] : [hint])].join('; '),
   );
 }

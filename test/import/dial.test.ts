@@ -144,23 +144,74 @@ describe('keys of DIAL', () => {
         service.chat('chat-self-hosted', { messages: hello }, { 'Api-Key': key, 'content-type': 'application/json' }),
       ),
     );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 401, 401, 401]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 401, 403, 401]);
     expect(upstream.requests.map(({ path, body }) => [path, body.model])).toEqual([
       ['/v1/chat/completions', 'chat-self-hosted'],
       ['/v1/chat/completions', 'chat-self-hosted'],
     ]);
   });
 
-  it('that count from some addresses only, or have no role, are left out and told without the key', async () => {
+  it('without a role are left out, and reported without the key', async () => {
     const { lines, value } = await importCore();
-    expect(Object.keys(value.keys ?? {})).toEqual(['Front desk', 'Front desk-2', 'Kiosk']);
+    expect(Object.keys(value.keys ?? {})).toEqual(['Front desk', 'Front desk-2', 'Kiosk', 'Office']);
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^core\.json:81: keys\["\*\*\*#3"\]: is short enough to be guessed/),
         expect.stringMatching(/^core\.json:82: keys\["\*\*\*#4"\]: is left out: it has no role/),
-        expect.stringMatching(/^core\.json:83: keys\["\*\*\*#5"\]: is left out: it counts from some addresses only/),
       ]),
     );
+    expect(lines.join('\n')).not.toContain('***#5');
+  });
+
+  it('that are bound to addresses stay bound to them', async () => {
+    await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+    const { text } = await runImport({
+      from: 'dial',
+      files: { 'core.json': await fixture('dial-core.json', { SELF: upstream.url }) },
+    });
+    const configuration = await loadImported(text);
+    expect(configuration).toMatchObject({ keys: { Office: { allowedIps: ['10.0.0.0/8'] } } });
+    await using service = await startService({ ...configuration, security: { trustedProxies: ['127.0.0.1'] } });
+    const chatFrom = async (address: string) => {
+      const headers = { 'Api-Key': 'office-key-55e0d1f2a3', 'content-type': 'application/json', 'x-forwarded-for': address };
+      const { status, error } = await service.chat('chat-self-hosted', { messages: hello }, headers);
+      return [status, status === 200 ? undefined : error.code];
+    };
+    expect(await chatFrom('10.1.2.3')).toEqual([200, undefined]);
+    expect(await chatFrom('192.0.2.7')).toEqual([403, 'address_not_allowed']);
+  });
+
+  it.each([['10.0.0.0/8'], [['10.0.0.0/99']], [[{ from: '10.0.0.1' }]]])(
+    'with unreadable addresses are left out: %j',
+    async (ranges) => {
+      const keys = { 'a-key-of-today-012345': { project: 'new', role: 'default', allowedIpAddressRanges: ranges } };
+      const { value, lines } = await importOf({ keys });
+      expect(value.keys ?? {}).toEqual({});
+      expect(lines.join('\n')).toContain('is left out: its allowedIpAddressRanges must be a list of addresses or networks');
+    },
+  );
+});
+
+describe('a key of DIAL with an expiry', () => {
+  it.each([4_102_444_800_000, '4102444800000', '2100-01-01T00:00:00Z'])('keeps it: %s', async (expiresAt) => {
+    const keys = { 'a-key-of-today-012345': { project: 'new', role: 'default', expiresAt } };
+    const { value, lines } = await importOf({ keys });
+    expect(value.keys).toMatchObject({ new: { expiresAt: '2100-01-01T00:00:00.000Z' } });
+    expect(lines.join('\n')).not.toContain('expiresAt');
+  });
+
+  it('does not expire if the time is after the year 9999', async () => {
+    const key = { project: 'new', role: 'default' };
+    const { value } = await importOf({ keys: { 'a-key-of-today-012345': { ...key, expiresAt: Number.MAX_VALUE } } });
+    expect(Object.keys(value.keys ?? {})).toEqual(['new']);
+    expect(JSON.stringify(value.keys)).not.toContain('expiresAt');
+  });
+
+  it('is left out if the time cannot be read', async () => {
+    const keys = { 'a-key-of-today-012345': { project: 'new', role: 'default', expiresAt: 'next year' } };
+    const { value, lines } = await importOf({ keys });
+    expect(value.keys ?? {}).toEqual({});
+    expect(lines.join('\n')).toContain('is left out: its expiresAt is neither a date nor milliseconds');
   });
 });
 

@@ -59,6 +59,13 @@ describe('a per-request key made on one node', () => {
     await one.keys.revoke(key);
   });
 
+  it('keeps the expiry of the configured key that started the chain', async () => {
+    const configuredKey = { id: 'name robot', deployments: ['app'], expiresAtMs: 1_900_000_000_000 };
+    const key = await one.keys.issue(callerWith(undefined, { configuredKey }));
+    expect((await find(other, key)).configuredKey).toEqual({ ...configuredKey, deployments: null });
+    await one.keys.revoke(key);
+  });
+
   it('names its node, has 256 random bits, and is never taken for a token', async () => {
     const keys = await Promise.all(Array.from({ length: 50 }, () => one.keys.issue(callerWith())));
     expect(new Set(keys).size).toBe(50);

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { named, strict, text, texts } from './fields.ts';
-import { isHttpUrl, isWithoutUser } from './values.ts';
+import { fieldBounds, named, network, strict, text, texts } from './fields.ts';
+import { isHttpUrl, isWithoutUser, parseTime } from './values.ts';
 
 /** Who holds a key. Its name in `keys` is the key itself, unless `key` or `sha256` says it. */
 export const KeyEntry = strict(
@@ -19,6 +19,28 @@ export const KeyEntry = strict(
         errorMessage: 'must be a SHA-256 digest: 64 hexadecimal digits',
         description:
           'The SHA-256 digest of the secret key, in hexadecimal, so that the configuration need not hold the key; not beside `key`. The name of the entry is then only a name. Safe for long random keys only: a short one is found from its digest.',
+      }),
+    ),
+    expiresAt: Type.Optional(
+      Type.Refine(
+        Type.String({
+          description:
+            'The date and time when the key expires, in ISO 8601 with a time zone, such as `2027-01-31T18:00:00Z`. After this time, Parley rejects the key and ends its calls. Absent: the key does not expire.',
+        }),
+        (time) => parseTime(time) !== undefined,
+        () => 'must be a date and time with a time zone, such as 2027-01-31T18:00:00Z',
+      ),
+    ),
+    allowedIps: Type.Optional(
+      Type.Array(network(), {
+        maxItems: fieldBounds.maxItems,
+        description: 'Addresses and networks (CIDR) that Parley accepts the key from. Absent: any. Empty: none.',
+      }),
+    ),
+    deployments: Type.Optional(
+      texts({
+        description:
+          'IDs of the deployments that the key can call. The key is then a [bound key](wire.md#bound-keys). Absent: all that its roles open. Empty: none.',
       }),
     ),
   },

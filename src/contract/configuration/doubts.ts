@@ -4,11 +4,12 @@ import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-doc
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
+import { findKeyWarnings } from './key-warnings.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
 
-/** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. */
-export function* doubts(configuration: Configuration, others: readonly string[] = []): Iterable<Fault> {
+/** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. `nowMs` is the time of the check, in milliseconds since the epoch. */
+export function* doubts(configuration: Configuration, nowMs: number, others: readonly string[] = []): Iterable<Fault> {
   const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...others]);
   if (others.length === 0) yield* nothingServed(configuration, ids);
   yield* danglingDependencies(configuration, ids);
@@ -16,6 +17,7 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   yield* typesNotRun(configuration);
   yield* rolesOfNobody(configuration);
   yield* misspeltRolesOfKeys(configuration);
+  yield* findKeyWarnings(configuration, { nowMs, ids, mayExist: (id) => mayExist(id, ids) });
   yield* limitsOfNothing(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
     if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured('a deployment', id, ids) };

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isCalendarDate } from '../api-version.ts';
 
 /** Whether an address names nobody; true of what is no address. */
 export function isWithoutUser(text: string): boolean {
@@ -43,4 +44,14 @@ export function isPathPrefix(text: string): boolean {
 /** Whether the text is an origin exactly as a browser sends it: `https://addin.example`, or `null` for a page without one. */
 export function isOrigin(text: string): boolean {
   return text === 'null' || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+const isoTime = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Parses a date and time of ISO 8601 with a time zone. Returns milliseconds since the epoch, or undefined for any other text. */
+export function parseTime(text: string): number | undefined {
+  const date = isoTime.exec(text)?.[1];
+  if (date === undefined || !isCalendarDate(date)) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -2,6 +2,7 @@ import { ParleyError } from '#contract/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { closedLimit } from '../limits/limits.ts';
+import { isClosedByKey } from './bound-key.ts';
 import type { Actor } from './caller.ts';
 import { isLedByAnother } from './chain.ts';
 
@@ -16,8 +17,8 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
   const { id } = deployment;
   if (isClosedToApplications(caller, deployment))
     throw new ParleyError('access_denied', `Applications may not call ${id}: features.accessibleByPerRequestKey is false.`);
-  if (caller.chain === null && caller.madeKey?.deployments?.includes(id) === false)
-    throw new ParleyError('access_denied', `Your key does not open ${id}: it was made for other deployments.`);
+  if (isClosedByKey(caller, id))
+    throw new ParleyError('access_denied', `Your key does not open ${id}: it is bound to other deployments.`);
   if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
   const closed = closedLimit(limits.of(caller.roles, id));
   if (closed === undefined) return;
@@ -31,8 +32,8 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
  * they call to answer goes by the rights of the user.
  */
 function isOpenTo(caller: Actor, { id, userRoles, ownership: made }: Deployment): boolean {
-  const { subject, roles, chain, madeKey } = caller;
-  if (chain === null && madeKey?.deployments?.includes(id) === false) return false;
+  const { subject, roles } = caller;
+  if (isClosedByKey(caller, id)) return false;
   if (made !== null && made.owner === subject && !isLedByAnother(caller)) return true;
   return userRoles === null ? made === null : userRoles.some((role) => roles.includes(role));
 }

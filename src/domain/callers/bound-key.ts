@@ -2,17 +2,27 @@ import { hash } from 'node:crypto';
 import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
 
-/** What a route does with a key that its user bound to deployments: it calls these, or reads about them. A route that does not say so rejects the key. */
+/** What a route does with a key that is bound to deployments: it calls these, or reads about them. A route that does not say so rejects the key. */
 export type BoundKeys = 'accepts bound keys';
 
-type Holder = Pick<Caller, 'chain' | 'madeKey'>;
+type Keys = Pick<Caller, 'madeKey' | 'configuredKey'>;
+type Holder = Keys & { readonly chain: object | null };
 
 const tagBytes = 16;
 const firstLetter = 97;
 
-/** Whether a caller shows a key that its user bound to deployments. What these call to answer goes by the rights of the user. */
-export function isBoundKey({ chain, madeKey }: Holder): boolean {
-  return chain === null && (madeKey?.deployments ?? null) !== null;
+/** Whether a caller sends a key that is bound to deployments. Inner calls of these deployments use the rights of the user. */
+export function isBoundKey(holder: Holder): boolean {
+  return holder.chain === null && getDeployments(holder) !== null;
+}
+
+/** Whether a key that is bound to deployments keeps its caller from calling this one. */
+export function isClosedByKey(holder: Holder, deployment: string): boolean {
+  return holder.chain === null && getDeployments(holder)?.includes(deployment) === false;
+}
+
+function getDeployments({ madeKey, configuredKey }: Keys): readonly string[] | null {
+  return madeKey?.deployments ?? configuredKey?.deployments ?? null;
 }
 
 /** Throws `access_denied` for a bound key on a route that does not accept it. */
@@ -36,6 +46,7 @@ export function mayUseRecord(holder: Holder, id: string): boolean {
 
 function tagOf(holder: Holder): string {
   if (!isBoundKey(holder)) return '';
-  const digest = hash('sha256', `parley bound key ${holder.madeKey?.id}`, 'buffer').subarray(0, tagBytes);
+  const id = holder.madeKey?.id ?? holder.configuredKey?.id;
+  const digest = hash('sha256', `parley bound key ${id}`, 'buffer').subarray(0, tagBytes);
   return Array.from(digest, (byte) => String.fromCharCode(firstLetter + (byte >> 4), firstLetter + (byte & 15))).join('');
 }

@@ -14,6 +14,18 @@ export interface Caller {
   readonly signedInAtMs?: number;
   /** The key that the user made and that stands for it, also of the calls that follow from it. */
   readonly madeKey?: MadeKey;
+  /** The key of a configuration file, if its entry has `deployments` or `expiresAt`. Inner calls keep it. */
+  readonly configuredKey?: ConfiguredKey;
+}
+
+/** Restrictions of a key of a configuration file that apply while its calls are in progress. */
+export interface ConfiguredKey {
+  /** The same after a reload. An entry with a name keeps it when its secret changes. */
+  readonly id: string;
+  /** IDs of the deployments that the key calls itself. Null: all that its roles open. */
+  readonly deployments: readonly string[] | null;
+  /** Milliseconds since the epoch. Null: the key does not expire. */
+  readonly expiresAtMs: number | null;
 }
 
 /** What is to be known of a key that a user made as long as something goes on that it began. */
@@ -26,7 +38,7 @@ export interface MadeKey {
 }
 
 /** What decides of a caller which deployments it may use. */
-export interface Actor extends Pick<Caller, 'subject' | 'roles' | 'madeKey'> {
+export interface Actor extends Pick<Caller, 'subject' | 'roles' | 'madeKey' | 'configuredKey'> {
   readonly chain: Pick<Chain, 'path'> | null;
 }
 

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { HeldRights } from './held-rights.ts';
-import { createIdentify, KeyRing, unauthorized } from './identify.ts';
+import { createIdentify, unauthorized } from './identify.ts';
+import { KeyRing } from './key-ring.ts';
 
 const from = { socket: {}, headers: {} };
 const ada = { subject: 'ada', project: 'corporate', roles: ['staff'], chain: null };
 const lent = { ...ada, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
 
 function openIdentify() {
-  const keys = new KeyRing();
-  keys.add('configured', { project: 'team', roles: ['default'] });
-  keys.add('a.b.c', { project: 'dotted', roles: ['default'] });
+  const keys = new KeyRing({ configured: { project: 'team' }, 'a.b.c': { project: 'dotted' } });
   const asked: string[] = [];
   const refusals: string[] = [];
   const perRequestKeys = {
@@ -28,6 +27,7 @@ function openIdentify() {
   };
   const identify = createIdentify(() => ({ keys }) as ConfigSnapshot, perRequestKeys, {
     verifyToken,
+    clock: { epochMs: () => 0 },
     noteRefusal: (why) => refusals.push(why),
   });
   return { identify, asked, refusals };

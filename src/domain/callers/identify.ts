@@ -1,15 +1,17 @@
-import { hash } from 'node:crypto';
+import type { Clock } from '#base/clock.ts';
 import type { RequestOrigin } from '#base/http/client-address.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors.ts';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import { requireAllowedAddress } from './allowed-address.ts';
 import { type BoundKeys, requireUnbound } from './bound-key.ts';
 import type { Caller } from './caller.ts';
+import type { RingEntry } from './key-ring.ts';
 import { isMadeKey } from './made-key-form.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
-import { subjectPrefixes } from './subjects.ts';
 
 /**
- * Finds who a key or token belongs to, at once if it is a configured key. Throws `invalid_api_key`, `invalid_token`,
- * `address_not_allowed` for a key that is bound to other addresses than the one the request comes from, or `overloaded` if the
+ * Finds who a key or token belongs to. Returns no promise for a configured key without bounds. Throws `invalid_api_key`,
+ * `invalid_token`, `address_not_allowed` for a key that is bound to other addresses than the one the request comes from, or `overloaded` if the
  * keys that would tell cannot be had. Throws `access_denied` for a key that is bound to deployments, unless the route accepts such keys:
  * this is the one place where routes are closed to them.
  */
@@ -20,6 +22,7 @@ export type VerifyToken = (token: string) => Promise<Caller>;
 
 export interface IdentifyDeps {
   readonly verifyToken: VerifyToken;
+  readonly clock: Pick<Clock, 'epochMs'>;
   /** The keys that users made; absent: there are none. */
   readonly madeKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
   /** Called once for each refusal of credentials with its reason, never with the credentials. */
@@ -31,12 +34,23 @@ export interface IdentifyDeps {
  * has the form of a token and is no configured key is verified as one. No other key ever has that form.
  */
 export function createIdentify(
-  snapshot: () => { readonly keys: KeyRing },
+  snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,
   perRequestKeys: PerRequestKeys,
-  { verifyToken, madeKeys, noteRefusal }: IdentifyDeps,
+  { verifyToken, clock, madeKeys, noteRefusal }: IdentifyDeps,
 ): Identify {
-  const findOther = async (credentials: string, from: RequestOrigin, boundKeys: BoundKeys | undefined): Promise<Caller> => {
+  const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
+    requireUnexpired(caller, clock.epochMs());
+    requireAllowedAddress(isAllowed, from, snapshot().configuration);
+    requireUnbound(caller, boundKeys);
+    return caller;
+  };
+  const findOther = async (
+    credentials: string,
+    from: RequestOrigin,
+    { entry, boundKeys }: { readonly entry: RingEntry | undefined; readonly boundKeys: BoundKeys | undefined },
+  ): Promise<Caller> => {
     try {
+      if (entry !== undefined) return requireBounds(entry, from, boundKeys);
       if (hasTokenForm(credentials)) return await verifyToken(credentials);
       if (madeKeys !== undefined && isMadeKey(credentials)) {
         const found = await madeKeys.find(credentials, from);
@@ -52,7 +66,10 @@ export function createIdentify(
       throw thrown;
     }
   };
-  return (credentials, from, boundKeys) => snapshot().keys.find(credentials) ?? findOther(credentials, from, boundKeys);
+  return (credentials, from, boundKeys) => {
+    const entry = snapshot().keys.find(credentials);
+    return entry?.hasBounds === false ? entry.caller : findOther(credentials, from, { entry, boundKeys });
+  };
 }
 
 /** Three parts in base64url, the last of which is empty if nothing is signed; five if the token is encrypted. */
@@ -66,24 +83,13 @@ export function unauthorized(code: 'missing_credentials' | 'invalid_api_key' | '
   return new ParleyError(code, message, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Whom a key stands for. */
-type Holder = Pick<Caller, 'project' | 'roles'>;
+/** Whether a key of a configuration file has expired. */
+export function hasExpired({ configuredKey }: Pick<Caller, 'configuredKey'>, nowMs: number): boolean {
+  return (configuredKey?.expiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs;
+}
 
-/** Configured keys, held as digests: a look-up compares digests, so its time tells nothing of the keys. */
-export class KeyRing {
-  readonly #callers = new Map<string, Caller>();
-
-  add(key: string, holder: Holder): void {
-    this.addDigest(hash('sha256', key, 'hex'), holder);
-  }
-
-  /** A key of which only the SHA-256 digest is known, in hexadecimal. */
-  addDigest(sha256: string, { project, roles }: Holder): void {
-    this.#callers.set(sha256.toLowerCase(), { subject: `${subjectPrefixes.key}${project}`, project, roles, chain: null });
-  }
-
-  /** Whom a key stands for. */
-  find(key: string): Caller | undefined {
-    return this.#callers.get(hash('sha256', key, 'hex'));
-  }
+function requireUnexpired(caller: Caller, nowMs: number): void {
+  if (!hasExpired(caller, nowMs)) return;
+  const time = new Date(caller.configuredKey?.expiresAtMs ?? nowMs).toISOString();
+  throw unauthorized('invalid_api_key', `The key expired at ${time}. Ask the operator of this service for a new one.`);
 }

@@ -1,12 +1,11 @@
-import { trustedNetworks } from '#base/trusted-networks.ts';
+import { type IsAllowed, toIsAllowed } from './allowed-address.ts';
 import type { Caller } from './caller.ts';
 import type { StoredKey } from './key-store.ts';
 
 /** A key, ready to be looked up. */
 export interface KnownKey {
   readonly key: StoredKey;
-  /** Undefined: it is bound to no addresses. */
-  readonly isAllowed: ((address: string) => boolean) | undefined;
+  readonly isAllowed: IsAllowed;
 }
 
 interface Found {
@@ -34,7 +33,7 @@ export class KnownKeys {
   put(key: StoredKey, nowMs: number): void {
     this.delete(key.id);
     for (const id of this.#ofOwner.get(key.owner) ?? []) if (this.#hasExpired(id, nowMs)) this.delete(id);
-    const known = { key, isAllowed: key.allowedIps === null ? undefined : trustedNetworks(key.allowedIps) };
+    const known = { key, isAllowed: toIsAllowed(key.allowedIps) };
     this.#byId.set(key.id, known);
     this.#byDigest.set(key.digest, { known, caller: toCaller(key, key.version) });
     if (key.former !== null) this.#byDigest.set(key.former.digest, { known, caller: toCaller(key, key.version - 1) });

@@ -1,15 +1,15 @@
 import type { Clock } from '#base/clock.ts';
-import { clientAddress, peerOf, type RequestOrigin } from '#base/http/client-address.ts';
+import type { RequestOrigin } from '#base/http/client-address.ts';
 import { Recurring } from '#base/recurring.ts';
-import { trustedNetworks } from '#base/trusted-networks.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { ParleyError } from '#contract/errors.ts';
 import { StoreFault } from '../store-fault.ts';
+import { requireAllowedAddress } from './allowed-address.ts';
 import type { Caller, MadeKey } from './caller.ts';
 import { unauthorized } from './identify.ts';
 import type { KeyStore } from './key-store.ts';
-import { type KnownKey, KnownKeys } from './known-keys.ts';
+import { KnownKeys } from './known-keys.ts';
 import { digestOfKey } from './made-key-form.ts';
 import { isSignedIn, offersKeys, selfServiceOf } from './self-service.ts';
 
@@ -71,7 +71,7 @@ export class MadeKeys {
     if (this.#isDeaf()) throw new StoreFault('nothing was heard of the keys of users for a while');
     const found = this.#known.find(digestOfKey(key));
     if (found === undefined || !this.#isInForce(found.caller.madeKey)) throw notInForce();
-    this.#requireAddress(found.known, from);
+    requireAllowedAddress(found.known.isAllowed, from, this.#deps.snapshot().configuration);
     this.#uses.set(found.known.key.id, this.#deps.clock.epochMs());
     return found.caller;
   }
@@ -170,17 +170,6 @@ export class MadeKeys {
     const isFormer = held.version === key.version - 1 && key.former !== null && key.former.untilMs > nowMs;
     if (key.expiresAtMs <= nowMs || !(isCurrent || isFormer)) return false;
     return Object.hasOwn(identityProviders, key.project) && selfServiceOf(roles, key.roles) !== undefined;
-  }
-
-  #requireAddress({ isAllowed }: KnownKey, { socket, headers }: RequestOrigin): void {
-    if (isAllowed === undefined) return;
-    const { trustedProxies } = this.#deps.snapshot().configuration.security;
-    const { realIp } = clientAddress(peerOf(socket), headers, trustedNetworks(trustedProxies));
-    if (isAllowed(realIp)) return;
-    throw new ParleyError(
-      'address_not_allowed',
-      `The key may not be used from ${realIp}: its user bound it to other addresses. Make another key, or send it from one of those.`,
-    );
   }
 
   async #follow(caller: Caller): Promise<void> {

@@ -1,13 +1,11 @@
 import { hash } from 'node:crypto';
 import { Secret } from '#base/secret.ts';
-import type { KeyEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
 import { protocolFor, protocols } from '#contract/configuration/protocols.ts';
 import { isHeaderValue } from '#contract/configuration/values.ts';
 import { completeQuickApp } from '#contract/quick-app/quick-app-faults.ts';
-import { defaultRole } from '#contract/roles.ts';
-import { KeyRing } from '../callers/identify.ts';
+import { KeyRing } from '../callers/key-ring.ts';
 import { RoleLimits } from '../limits/limits.ts';
 import { toQuickApp } from '../quick-app/to-quick-app.ts';
 import type { Upstream, UpstreamApi } from '../upstreams/upstream.ts';
@@ -27,7 +25,7 @@ export function toSnapshot(configuration: Configuration): ConfigSnapshot {
   const deployments = new Map<string, Deployment>();
   for (const [id, entry] of Object.entries(configuration.models)) deployments.set(id, toModel(id, entry));
   for (const [id, entry] of Object.entries(configuration.applications)) deployments.set(id, toApplication(id, entry));
-  return { configuration, deployments, keys: toKeyRing(configuration.keys), limits: new RoleLimits(configuration.roles) };
+  return { configuration, deployments, keys: new KeyRing(configuration.keys), limits: new RoleLimits(configuration.roles) };
 }
 
 function toModel(id: string, entry: ModelEntry): Deployment {
@@ -186,18 +184,4 @@ function upstreamId(deployment: string, parts: readonly (string | undefined)[]):
 
 function digestOf(value: unknown): string {
   return hash('sha256', JSON.stringify(value), 'hex').slice(0, 8);
-}
-
-function toKeyRing(entries: Configuration['keys']): KeyRing {
-  const ring = new KeyRing();
-  for (const [name, entry] of Object.entries(entries)) {
-    const holder = { project: entry.project, roles: rolesOf(entry) };
-    if (entry.sha256 === undefined) ring.add(entry.key ?? name, holder);
-    else ring.addDigest(entry.sha256, holder);
-  }
-  return ring;
-}
-
-function rolesOf(entry: KeyEntry): readonly string[] {
-  return entry.roles ?? [entry.role ?? defaultRole];
 }

@@ -5,14 +5,16 @@ import type { Claim } from '#domain/limits/limit-store.ts';
 import { toGrants } from './stored-rights.ts';
 
 /** A caller as text, without whom it reports to. */
-export function toStored({ subject, project, roles, chain, madeKey }: Caller): string {
+export function toStored({ subject, project, roles, chain, madeKey, configuredKey }: Caller): string {
   const { files = [], assistantFiles = [], received = [], granted = [] } = chain?.rights ?? {};
   const rights = {
     files: [...files],
     ...some({ assistantFiles: [...assistantFiles], received, granted, claims: chain?.claims ?? [] }),
   };
   const key = madeKey && { madeKey: { id: madeKey.id, version: madeKey.version } };
-  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key });
+  const { id, expiresAtMs = null } = configuredKey ?? {};
+  const expiring = expiresAtMs === null ? {} : { configuredKey: { id, expiresAtMs } };
+  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...expiring });
 }
 
 /** The caller again; undefined for anything that `toStored` does not give. */
@@ -27,13 +29,20 @@ export function fromStored(text: string, report: Chain['report']): Caller | unde
     ...{ received: toGrants(stored.received), granted: toGrants(stored.granted) },
   });
   const chain = { path, rights, claims: toClaims(stored.claims), report };
-  return { subject, project, roles, chain, ...toMadeKey(stored.madeKey) };
+  return { subject, project, roles, chain, ...toMadeKey(stored.madeKey), ...toConfiguredKey(stored.configuredKey) };
 }
 
 /** What the key may call itself does not matter to those who hold a per-request key. */
 function toMadeKey(value: unknown): Pick<Caller, 'madeKey'> {
   const { id, version } = isJsonObject(value) ? value : {};
   return typeof id === 'string' && typeof version === 'number' ? { madeKey: { id, version, deployments: null } } : {};
+}
+
+/** Inner calls end when the key of the first call expires. Its list of deployments does not apply to them. */
+function toConfiguredKey(value: unknown): Pick<Caller, 'configuredKey'> {
+  const { id, expiresAtMs } = isJsonObject(value) ? value : {};
+  if (typeof id !== 'string' || typeof expiresAtMs !== 'number') return {};
+  return { configuredKey: { id, deployments: null, expiresAtMs } };
 }
 
 /** Few keys have any of them. */

@@ -14,14 +14,15 @@ interface Queued {
 
 /** As it rests in the store, sealed. */
 export function toQueued({ call }: Target, value: unknown): JsonObject {
-  const { subject, project, roles, madeKey } = call.caller;
-  return { value, caller: { subject, project, roles, ...(madeKey && { madeKey }) }, deployment: call.deployment };
+  const { subject, project, roles, madeKey, configuredKey } = call.caller;
+  const keys = { ...(madeKey && { madeKey }), ...(configuredKey && { configuredKey }) };
+  return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment };
 }
 
 export function fromQueued({ value, caller, deployment }: JsonObject): Queued {
   if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
-  const { subject, project, roles, madeKey } = caller as Omit<Caller, 'chain'> & JsonObject;
-  const known = { subject, project, roles, chain: null, ...(madeKey && { madeKey }) };
+  const { subject, project, roles, madeKey, configuredKey } = caller as Omit<Caller, 'chain'> & JsonObject;
+  const known = { subject, project, roles, chain: null, ...(madeKey && { madeKey }), ...(configuredKey && { configuredKey }) };
   return { value, caller: known, deployment: String(deployment) };
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '#base/json.ts';
 import { isReference } from '#configuration/substitute.ts';
+import { isNetwork } from '#contract/configuration/values.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';
 
@@ -15,15 +16,14 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
     const roles = [
       ...new Set([...(entry.texts('roles') ?? []), ...(entry.text('role') === undefined ? [] : [entry.text('role')])]),
     ];
-    const ranges = entry.value('allowedIpAddressRanges');
-    const isOver = toMs(entry.value('expiresAt')) <= tools.nowMs;
+    const allowedIps = toAllowedIps(entry.value('allowedIpAddressRanges'));
+    const expiresAtMs = toMs(entry.value('expiresAt'));
     entry.leave(
       {
         secured: null,
         key: null,
         name: null,
         createdAt: null,
-        expiresAt: 'keys do not expire here; take it out in time',
         keyGeneratedAt: null,
         description: null,
         displayName: null,
@@ -31,7 +31,7 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       },
       'a key of DIAL',
     );
-    const why = whyLeftOut({ project, roles, ranges, isOver });
+    const why = whyLeftOut({ project, roles, allowedIps, expiresAtMs, nowMs: tools.nowMs });
     if (why !== undefined || project === undefined) {
       tools.notes.lose(entry.path, `is left out: ${why}`);
       continue;
@@ -40,34 +40,51 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
     tools.result.put(
       'keys',
       name,
-      tools.result.from(entry.path, { project: tools.variables.text(project), roles, ...toSecret(key, entry, tools) }),
+      tools.result.from(entry.path, {
+        project: tools.variables.text(project),
+        roles,
+        ...toSecret(key, entry, tools),
+        ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs).toISOString() }),
+        ...(allowedIps !== undefined && { allowedIps }),
+      }),
     );
   }
 }
 
-function whyLeftOut({
-  project,
-  roles,
-  ranges,
-  isOver,
-}: {
-  project: unknown;
-  roles: readonly unknown[];
-  ranges: unknown;
-  isOver: boolean;
-}): string | undefined {
+interface Limits {
+  readonly project: string | undefined;
+  readonly roles: readonly unknown[];
+  readonly allowedIps: readonly string[] | 'unreadable' | undefined;
+  readonly expiresAtMs: number | undefined;
+  readonly nowMs: number;
+}
+
+function whyLeftOut({ project, roles, allowedIps, expiresAtMs, nowMs }: Limits): string | undefined {
   if (project === undefined || project === '') return 'it has no project';
-  if (isOver) return 'it has expired';
+  if (expiresAtMs !== undefined && Number.isNaN(expiresAtMs)) return 'its expiresAt is neither a date nor milliseconds';
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return 'it has expired';
   if (roles.length === 0) return 'it has no role, and DIAL refuses such keys';
-  if (ranges !== undefined)
-    return 'it counts from some addresses only, which Parley cannot tell; add it if a proxy before Parley can';
+  if (allowedIps === 'unreadable')
+    return 'its allowedIpAddressRanges must be a list of addresses or networks, such as 10.0.0.0/8';
   return undefined;
 }
 
-/** A time as a number of milliseconds or as a date; one that cannot be read is never over. */
-function toMs(time: unknown): number {
-  const ms = typeof time === 'number' ? time : Date.parse(String(time));
-  return Number.isNaN(ms) ? Number.POSITIVE_INFINITY : ms;
+/** A binding to addresses that cannot be read must not become a key for every address. */
+function toAllowedIps(ranges: unknown): readonly string[] | 'unreadable' | undefined {
+  if (ranges === undefined || ranges === null) return undefined;
+  const isReadable = Array.isArray(ranges) && ranges.every((range) => typeof range === 'string' && isNetwork(range));
+  return isReadable ? ranges : 'unreadable';
+}
+
+/** The first millisecond that has no date of four digits for the year. Longer times mean that a key does not expire. */
+const year10000Ms = 253_402_300_800_000;
+
+/** A time as milliseconds or as a date. NaN if it cannot be read, undefined if the key does not expire. */
+function toMs(time: unknown): number | undefined {
+  if (time === undefined || time === null) return undefined;
+  const text = String(time).trim();
+  const ms = typeof time === 'number' || /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  return ms >= year10000Ms ? undefined : ms;
 }
 
 function toSecret(key: string, entry: ForeignObject, { notes }: ImportTools): JsonObject {
