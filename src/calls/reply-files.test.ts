@@ -20,7 +20,7 @@ function chunk(delta: unknown): RawFrame {
 
 const attaching = chunk({ custom_content: { attachments: [{ index: 0, url }] } });
 
-/** What comes out of the step, in its order, and how many references it removed. */
+/** Collects the output of the step in order, and the number of references that it removed. */
 function collect(caller: Caller, holder: Caller) {
   const out: unknown[] = [];
   const removed: number[] = [];

@@ -73,7 +73,7 @@ describe('storedEntries', () => {
   });
 });
 
-/** What the routes of each file store. A new file with a route that writes belongs here, and what it stores in `storedEntries`. */
+/** Kind of entry that the routes of each file store. Add a new file with a writing route here, and its entries to `storedEntries`. */
 const routes: Readonly<Record<string, keyof typeof storedEntries | 'nothing' | 'copies'>> = {
   'src/surfaces/applications/evaluation/case-routes.ts': 'evaluationCases',
   'src/surfaces/applications/evaluation/evaluation-routes.ts': 'evaluationCases',

@@ -6,7 +6,7 @@ import { Unpacker } from './unpacker.ts';
 const gzipFlush = { finishFlush: constants.Z_SYNC_FLUSH };
 const brotliFlush = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
-/** Records the calls of a listener in order; `ended` resolves with the last one. */
+/** Records the calls of a listener in order. `ended` resolves with the last call. */
 function record() {
   const calls: string[] = [];
   const { promise: ended, resolve } = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
 
-/** What a route does with a key that its user bound to deployments: it calls these, or reads about them. A route that does not say so rejects the key. */
+/** Mark of a route that accepts a key bound to deployments, which calls these or reads about them. A route without the mark rejects the key. */
 export type BoundKeys = 'accepts bound keys';
 
 type Holder = Pick<Caller, 'chain' | 'madeKey'>;
@@ -10,7 +10,7 @@ type Holder = Pick<Caller, 'chain' | 'madeKey'>;
 const tagBytes = 16;
 const firstLetter = 97;
 
-/** Whether a caller shows a key that its user bound to deployments. What these call to answer goes by the rights of the user. */
+/** Returns whether a caller presents a key that its user bound to deployments. Inner calls of these deployments use the rights of the user. */
 export function isBoundKey({ chain, madeKey }: Holder): boolean {
   return chain === null && (madeKey?.deployments ?? null) !== null;
 }
@@ -29,7 +29,7 @@ export function toRecordId(prefix: string, holder: Holder, unique: string): stri
   return `${prefix}_${tagOf(holder)}${unique.replaceAll('-', '')}`;
 }
 
-/** Whether a caller may use a stored record of its user. A bound key uses only what it stored itself. */
+/** Returns whether a caller may use a stored record of its user. A bound key uses only records that it stored itself. */
 export function mayUseRecord(holder: Holder, id: string): boolean {
   return id.slice(id.indexOf('_') + 1).startsWith(tagOf(holder));
 }
