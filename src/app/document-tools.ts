@@ -43,7 +43,7 @@ export interface DocumentToolsDeps {
   readonly noteFault: (message: string, thrown: unknown) => void;
   /** Called with what an application names that is not stored, whenever that was looked up; often nothing. */
   readonly noteMissing?: ((application: string, references: readonly string[]) => void) | undefined;
-  /** Called with what became of each document that an application of the configuration names. */
+  /** Called with the result for each document that a configured application names. */
   readonly noteUnusablePart: NoteUnusablePart;
 }
 

@@ -69,7 +69,7 @@ export interface ServiceDeps {
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** Called with the documents that an application names and that are not stored, whenever they were looked up. */
   readonly noteMissing?: (application: string, references: readonly string[]) => void;
-  /** Called with what a quick app names and cannot use, and again once it can. */
+  /** Called with a part that a quick app names and cannot use, and again once it can. */
   readonly noteUnusablePart?: NoteUnusablePart;
   /** Called with the number of file references that were removed from a reply, since the deployment may not read the files. */
   readonly noteRemovedReferences?: NoteRemovedReferences;

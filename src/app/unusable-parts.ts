@@ -15,7 +15,7 @@ export class UnusableParts {
     this.#snapshot = snapshot;
   }
 
-  /** Stores what is known of a part now. Returns a line for the log if it is new, else undefined. */
+  /** Stores the present state of a part. Returns a log line if the state is new, else undefined. */
   note(part: UnusablePart): string | undefined {
     const key = toKey(part);
     const known = this.#parts.get(key);

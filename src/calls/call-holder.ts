@@ -11,16 +11,16 @@ import { noClaims } from './reserve-limits.ts';
 interface HeldCall {
   readonly target: Target;
   readonly request: ChatRequest;
-  /** Collects what the calls of an application itself use. */
+  /** Collects the usage of an application's inner calls. */
   readonly inner: UsageCollector | undefined;
 }
 
 /**
- * Who a deployment is while it answers a call: the user who started the chain, one step further down the path. An application presents its
+ * Identity of a deployment while it answers a call: the user who started the chain, one step further down the path. An application presents its
  * per-request key as this caller. The caller is made on first use, since most calls of models never need it.
  */
 export class CallHolder {
-  /** What is reserved for the call; set when the call is admitted. */
+  /** Quota reserved for the call. Set when the call is admitted. */
   claims: readonly Claim[] = noClaims;
   /** Whether Parley refused a call that the deployment made meanwhile, because of its user. */
   isExcused = false;

@@ -55,7 +55,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
   };
 }
 
-/** The request as the upstream supports it. What is left out is noted. */
+/** Returns the request as the upstream supports it, and notes the omitted fields. */
 function toSupported(
   sent: Pick<PreparedCall, 'request' | 'native'>,
   upstream: Upstream,

@@ -140,7 +140,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     }
   }
 
-  /** Closes the open stages of one choice, or of all, each in a chunk of its own. */
+  /** Closes the open stages of one choice or of all choices, each in its own chunk. */
   #closedStages(content: ReplyContent, status: 'completed' | 'failed', of?: number): Chunk[] {
     return content.takeOpenStages(of).map(([choice, index]) => {
       const delta: Delta = { custom_content: { stages: [{ index, status }] } };
@@ -199,7 +199,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     return choices.every((choice, at) => choice === completion.choices[at]) ? completion : { ...completion, choices };
   }
 
-  /** The completed content of a complete message, in which every stage has ended. */
+  /** Returns the completed content of a complete message, in which every stage has ended. */
   #toClosedContent(choice: number, given: ResponseCustomContent): ResponseCustomContent {
     this.#content ??= new ReplyContent();
     const content = this.#content.toComplete(choice, given);
@@ -245,7 +245,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (rest !== undefined) going.push(rest);
   }
 
-  /** The chunk with repaired calls, finish reasons, and `custom_content`. The same object for all others. */
+  /** Returns the chunk with repaired calls, finish reasons, and `custom_content`. Returns the original object if it needs no change. */
   #toNormalChunk(chunk: Chunk): Chunk {
     let choices: ChunkChoice[] | undefined;
     for (let at = 0; at < chunk.choices.length; at += 1) {

@@ -9,9 +9,9 @@ import type { ReplyNotes } from './reply-notes.ts';
 /** A call that is ready to be answered: its request is checked and has the deployment's defaults. Whoever changes `request` drops `native`. */
 export interface PreparedCall extends ChatAsk {
   readonly target: Target;
-  /** Who the deployment is while it answers. */
+  /** Identity of the deployment while it answers. */
   readonly holder: CallHolder;
-  /** Collects what the calls of an application itself use; undefined for a model, whose tokens are its own. */
+  /** Collects the usage of an application's inner calls. Undefined for a model, which has only its own tokens. */
   readonly inner: UsageCollector | undefined;
   /** Collects what the caller is told of how the answer is made. */
   readonly notes: ReplyNotes;

@@ -20,7 +20,7 @@ function chunk(delta: unknown): RawFrame {
 
 const attaching = chunk({ custom_content: { attachments: [{ index: 0, url }] } });
 
-/** Collects the output of the step in order, and the reported counts of removed references. */
+/** Collects the output of the step in order, and the number of references that it removed. */
 function collect(caller: Caller, holder: Caller) {
   const out: unknown[] = [];
   const removed: number[] = [];

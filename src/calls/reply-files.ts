@@ -16,7 +16,7 @@ export type NoteRemovedReferences = (deployment: string, count: number) => void;
 
 /** Fields of attachments whose text is remembered, since the next chunk may add to it. */
 const maxOpenFields = 1_000;
-/** Of the text of one such field. */
+/** Maximum number of characters held from the text of one such field. */
 const maxOpenChars = 8_193;
 /** Characters of references that are parsed for one reply. Each piece of a field parses the complete text again. */
 const maxParsedChars = 4 * 1024 * 1024;
@@ -31,7 +31,7 @@ export class ReplyFiles implements Sink<RawFrame> {
   readonly #sink: Sink<RawFrame>;
   readonly #noteRemoved: NoteRemovedReferences;
   #references: ReplyReferences | undefined;
-  /** What came while a right is being stored: no more than arrives within 2 s. */
+  /** Data that arrives while a right is being stored, for at most 2 s. */
   #waiting: (() => void)[] | undefined;
 
   constructor(answered: Answered, sink: Sink<RawFrame>, noteRemoved: NoteRemovedReferences) {
@@ -92,7 +92,7 @@ function hasCustomContent(frame: RawFrame): boolean {
   );
 }
 
-/** What the references in one reply are checked against. */
+/** Checks for the references in one reply. */
 class ReplyReferences {
   removed = 0;
   readonly #answered: Answered;

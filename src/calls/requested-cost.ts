@@ -6,7 +6,7 @@ export function asksForCost({ stream_options: options }: ChatRequest): boolean {
   return isJsonObject(options) && options.include_cost === true;
 }
 
-/** Returns the request without the option, which no upstream knows. The same object if it does not have it. */
+/** Returns the request without the option, which no upstream knows. Returns the original object if the option is absent. */
 export function withoutCostOption(request: ChatRequest): ChatRequest {
   const { stream_options: options, ...rest } = request;
   if (!isJsonObject(options) || options.include_cost === undefined) return request;

@@ -28,7 +28,7 @@ interface Used extends CallAmounts {
   readonly whole?: Readonly<TokenCounts>;
 }
 
-/** What of a call decides which limits it counts against. */
+/** Properties of a call that decide which limits it counts against. */
 interface LimitedCall extends Pick<Target, 'deployment' | 'limits' | 'snapshot'> {
   readonly call: Pick<Call, 'caller'>;
 }

@@ -11,7 +11,7 @@ interface Sent {
 /** A request without the fields that an upstream does not support, and the names of those that it had. */
 interface Supported extends Sent {
   readonly ofRequest: readonly string[];
-  /** Of the request in the client's own dialect. */
+  /** Fields of the request in the client's own dialect. */
   readonly ofNative: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export interface TotalsFacts {
   readonly promptTokens: number;
   /** What the inner calls of an application reported to Parley. */
   readonly inner: { readonly items: readonly ModelUsage[] } | undefined;
-  /** Whether the usage says what the reply costs, if the deployment has prices. */
+  /** Whether the usage includes the cost of the reply, if the deployment has prices. */
   readonly includesCost?: boolean;
 }
 
@@ -81,7 +81,7 @@ export class UsageTotals {
     return this.#known;
   }
 
-  /** What the records of the call say of the upstream's cache and tier. */
+  /** Returns the details of the upstream's cache and tier for the records of the call. */
   details(): UsageDetails {
     const usage = this.#reported();
     if (usage === undefined) return {};
@@ -97,7 +97,7 @@ export class UsageTotals {
 
   /**
    * Tokens of each model that count against limits and are recorded. An application that a user saved, and one without code, is
-   * billed only for the calls that Parley metered inside. Whatever else it declares is its maker's word.
+   * billed only for the calls that Parley metered inside. Any other usage that it declares is an unverified claim of its owner.
    */
   billed(): readonly ModelUsage[] {
     const { deployment, inner } = this.#facts;
@@ -137,7 +137,7 @@ export class UsageTotals {
     return [{ ...this.#own(counts), estimated: true }];
   }
 
-  /** What the program of a saved application says of its tokens, marked as such, else what the calls inside used. */
+  /** Returns the tokens that the program of a saved application declares, marked as declared, else the usage of its inner calls. */
   #declared(): ModelUsage[] {
     const parts = toModelUsages(this.#statistics?.usage_per_model);
     const items = parts.length === 0 && this.#usage !== undefined ? [this.#own(this.#usage)] : parts;

@@ -12,7 +12,7 @@ export interface Substituted {
   readonly writtenKeys: ReadonlyMap<string, string>;
 }
 
-/** Reads a file named by a reference. Returns its text, or what is wrong with it. */
+/** Reads a file named by a reference. Returns its text or an error. */
 export type ReadSecretFile = (path: string) => { readonly text: string } | { readonly fault: string };
 
 export interface SubstituteOptions {
@@ -36,9 +36,9 @@ export function isReference(text: string): boolean {
 }
 
 /**
- * Replaces `${NAME}` in strings, and in the names of the entries of `keys`, by the environment, and `${file:/path}` by the text of
- * a file without its trailing line break; `$${` stands for a plain `${`. A string that is one
- * reference and nothing else becomes a number, true or false if that is wanted.
+ * Replaces `${NAME}` in strings, and in the entry names of `keys`, by the environment variable. Replaces `${file:/path}` by the
+ * text of a file without its trailing line break. `$${` becomes a plain `${`. A string that is only one reference becomes a
+ * number, true, or false if the caller requests it.
  */
 export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): Substituted {
   const substitution = new Substitution(environment, options);

@@ -11,7 +11,7 @@ export const refusedInNames = {
   application: /[^a-zA-Z0-9_]/g,
 } as const;
 
-/** Returns the messages with each refused character in the names of speakers as `_`. The same array if there is none. */
+/** Returns the messages and replaces each refused character in speaker names by `_`. Returns the original array if the names have no such character. */
 export function withReducedNames(messages: Message[], refused: RegExp): Message[] {
   if (!messages.some((message) => isSpeaker(message) && message.name?.search(refused) !== -1)) return messages;
   return messages.map((message) =>
@@ -19,7 +19,7 @@ export function withReducedNames(messages: Message[], refused: RegExp): Message[
   );
 }
 
-/** Whether the name is that of a speaker. Results name a function or a tool. */
+/** Returns whether the name belongs to a speaker. Results name a function or a tool. */
 function isSpeaker({ role, name }: Message): boolean {
   return name !== undefined && role !== 'function' && role !== 'tool';
 }

@@ -82,8 +82,8 @@ export const Message = kept(Type.Object(messageFields));
 export type Message = Static<typeof Message>;
 
 /**
- * Marks a message of the role `user`, or a part of one, that holds what a tool gave or what a model chose: models accept images from users
- * only. JSON leaves the mark out.
+ * Marks a message of the role `user`, or a part of one, that holds the output of a tool or the choice of a model. The role is
+ * `user` because models accept images from users only. JSON leaves the mark out.
  */
 export const toolOutput = Symbol('tool output');
 

@@ -1,6 +1,6 @@
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 
-/** Header fields in which coding agents name their session, in the order of preference. */
+/** Header fields in which coding agents send their session ID, in the order of preference. */
 const sessionHeaders = ['x-claude-code-session-id', 'session_id', 'session-id', 'conversation_id', 'x-conversation-id'];
 const sessionId = /^[\x21-\x7e]{1,128}$/;
 /** Claude Code before it sent JSON: `user_<hash>_account_<id>_session_<id>`. */

@@ -73,9 +73,9 @@ export interface CallRecord {
   attempt(upstreamId: string, atMs: number): AttemptRecord;
   /** What the call was charged, in billionths of a USD; set before its end. */
   cost: number;
-  /** Id of the session or conversation that the client named; set before its end. */
+  /** ID of the session or conversation from the client. Set before the call ends. */
   session: string | undefined;
-  /** What its upstream reported in addition to tokens; set before its end. */
+  /** Details that the upstream reported in addition to tokens. Set before the call ends. */
   details: UsageDetails;
   /** Once; later ones are ignored. */
   end(end: CallEnd): void;

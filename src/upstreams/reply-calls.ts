@@ -290,7 +290,7 @@ function noArguments(called: unknown): JsonObject {
   return called === undefined || called === null ? {} : { function: { arguments: '' } };
 }
 
-/** Returns the delta without calls that are no objects. The same object if it has none of these. */
+/** Returns the delta without calls that are not objects. Returns the original object if all calls are objects. */
 function withoutMisshapen(delta: Delta): Delta {
   const { tool_calls: parts, function_call: called, ...rest } = delta as Record<string, unknown>;
   const hasParts = (parts ?? null) !== null;

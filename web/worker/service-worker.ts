@@ -48,7 +48,7 @@ async function keepPage(page: Response, cache: Cache): Promise<boolean> {
   if (!page.ok || page.redirected) return false;
   const text = await page.clone().text();
   if (!text.includes(BUILD.entry)) return false;
-  // Pattern bound: the start page of our own build.
+  // Pattern bound: the start page of this build.
   const brand = text.match(/\.\/brand\/[\w.]+\?[\w-]+/g) ?? [];
   await cache.addAll(brand.map((address) => new URL(address, scope).href));
   await cache.put(scope, page);

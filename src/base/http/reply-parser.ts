@@ -227,11 +227,11 @@ const MAX_KEEP_ALIVE_MS = 600_000;
 const ofFraming: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
 const contentLength = /^\d{1,15}$/;
-// Pattern bound: linear. The word after a run of spaces fails at once inside the run.
+// Pattern bound: linear. The word after a run of spaces fails immediately inside the run.
 const closeToken = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
-// Pattern bound: linear. The word after a run of spaces fails at once inside the run.
+// Pattern bound: linear. The word after a run of spaces fails immediately inside the run.
 const keepAliveToken = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
-// Pattern bound: linear. The word after a run of spaces fails at once inside the run.
+// Pattern bound: linear. The word after a run of spaces fails immediately inside the run.
 const keepAliveSeconds = /(?:^|[,; \t])timeout[ \t]*=[ \t]*"?(\d{1,9})/i;
 
 /** The fields of no head. */

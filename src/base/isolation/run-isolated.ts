@@ -38,7 +38,7 @@ export interface IsolatedPart {
 
 const stackKb = 3900;
 
-/** Where Parley's own code is: the only files that a process may read, beside those next to its program. */
+/** Locations of Parley's own code. A process may read only these files and the files next to its program. */
 const code = [
   new URL('../../../src/', import.meta.url),
   new URL('../../../node_modules/', import.meta.url),
@@ -90,7 +90,7 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
   });
 }
 
-/** Options of Node for what the process may do. The thread that watches its memory is started before the right to start threads is dropped. */
+/** Returns the Node options for the permissions of the process. The thread that watches its memory is started before the right to start threads is dropped. */
 function toPermissions(program: URL): readonly string[] {
   const readable = new Set([new URL('./', program), ...code].map((url) => fileURLToPath(url)).flatMap(withTarget));
   return ['--permission', '--allow-worker', ...[...readable].map((path) => `--allow-fs-read=${path}`)];

@@ -38,7 +38,7 @@ export class Pattern {
     this.#expression = expression;
   }
 
-  /** What `withPatterns` passes to its callback. */
+  /** Argument that `withPatterns` passes to its callback. */
   static readonly run: PatternRun = {
     compile(source, limits) {
       const { maxSourceChars, maxProgramSize } = { ...defaultLimits, ...limits };
@@ -63,7 +63,7 @@ export class Pattern {
 
 /**
  * Runs a function that compiles and matches patterns from outside, for at most 250 ms in total. This is the only way to use
- * RE2, so no pattern can hold the event loop for longer. Throws `PatternError` if the time is over, and what `run` throws.
+ * RE2, so no pattern can hold the event loop for longer. Throws `PatternError` if the time is over, and rethrows errors of `run`.
  * Costs about a millisecond: match all texts in one run where you can.
  */
 export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value {

@@ -47,7 +47,7 @@ export function readApplicationEntry(written: unknown, { ids, storedProperties }
 
 /** A stored entry as it can be used today. */
 interface StoredEntry {
-  /** With all defaults of the schema. Of an invalid entry nothing is used: it has the defaults alone, and is open to no role. */
+  /** Entry with all defaults of the schema. An invalid entry has only the defaults, and is open to no role. */
   readonly entry: ApplicationEntry;
   /** Path and claim of the first error. Undefined: the entry is valid. */
   readonly issue: string | undefined;

@@ -129,7 +129,7 @@ const announced = {
   allowResume: feature(true, 'Listed as `allow_resume`: a reply that broke off can be gone on with.'),
 };
 
-/** What a deployment announces and asks for. Further keys are listed to clients as they are. */
+/** Features that a deployment announces and requires. Clients receive further keys unchanged. */
 const Features = withinChars(
   Type.Unsafe<{ consentRequired: boolean; accessibleByPerRequestKey?: boolean; [feature: string]: unknown }>({
     type: 'object',

@@ -40,7 +40,7 @@ export function* doubts(configuration: Configuration, nowMs: number, others: rea
   yield* unreadableDocuments(configuration);
 }
 
-/** Limits below 0, which others use for "unlimited". 0 is the documented way to give no access. */
+/** Limits below 0, which other products use for "unlimited". 0 is the documented way to give no access. */
 function* negativeLimits({ roles }: Configuration): Iterable<Fault> {
   for (const [role, { limits, costLimit = {} }] of Object.entries(roles)) {
     const sections: (readonly [Fault['path'], Readonly<Record<string, number | undefined>>])[] = [
@@ -67,7 +67,7 @@ function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Fault
   }
 }
 
-/** Models whose calls cost nothing, although a role limits what calls may cost. */
+/** Models whose calls cost nothing, although a role limits the cost of calls. */
 function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Fault> {
   const [limited] = Object.entries(roles).find(([, { costLimit = {} }]) => Object.keys(costLimit).length > 0) ?? [];
   if (limited === undefined) return;

@@ -13,15 +13,15 @@ export function strict<Properties extends TProperties>(properties: Properties, o
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** Bounds of what an entry may hold. Configured and stored entries have the same. */
+/** Bounds of the values in an entry. They apply to configured and stored entries. */
 export const fieldBounds = {
   maxNameChars: 200,
-  /** Of an ID, a role, or another word. */
+  /** Maximum length of an ID, a role, or another word. */
   maxWordChars: 1024,
   maxTextChars: 4000,
-  /** Of an address, a header field, or a secret. */
+  /** Maximum length of an address, a header field, or a secret. */
   maxLineChars: 8192,
-  /** Of deployments that an entry names, and of most other lists. */
+  /** Maximum number of deployments that an entry names, and of items in most other lists. */
   maxItems: 200,
   maxProperties: 200,
 } as const;
@@ -67,7 +67,7 @@ interface TextsOptions {
   readonly default?: string[];
   readonly isPublic?: true;
   readonly maxItems?: number;
-  /** Of each text. */
+  /** Maximum length of each text. */
   readonly maxLength?: number;
 }
 

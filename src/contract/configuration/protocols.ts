@@ -124,7 +124,7 @@ export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
 /** The protocols that an upstream of a model can name. */
 export const modelProtocols = Object.keys(ofModels) as ModelProtocol[];
 
-/** Maximum number of tokens of a reply in the Messages dialect if neither the request nor the configuration has a bound. */
+/** Maximum number of tokens of a reply in the Messages dialect if neither the request nor the configuration sets a limit. */
 export const defaultMessagesTokens = 4096;
 
 /** The protocol of an upstream that names none, of a model that names none. */

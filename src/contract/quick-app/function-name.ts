@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Of a tool or a parameter. OpenAPI documents carry long ones over. */
+/** Maximum length of a tool or parameter description. OpenAPI documents can contain long descriptions. */
 export const maxDescriptionChars = 16_384;
 
 /** Name of a tool for the model. */

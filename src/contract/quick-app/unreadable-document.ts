@@ -9,8 +9,8 @@ const unreadableExtensions: ReadonlySet<string> = new Set([
 const unreadableTypes = /^(?:image\/(?!svg)|audio\/|video\/(?!mp2t)|font\/)/i;
 
 /**
- * Returns whether the name or the content type of a document says that it has no text that Parley can extract. Reading it is
- * tried anyway, because the first bytes decide.
+ * Returns whether the name or the content type of a document indicates that Parley cannot extract text. Parley tries to read it
+ * anyway, because the first bytes decide.
  */
 export function looksUnreadable(name: string, contentType = ''): boolean {
   const extension = (/\.([^./]+)$/.exec(name)?.[1] ?? '').toLowerCase();

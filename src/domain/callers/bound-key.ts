@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
 
-/** What a route does with a key that is bound to deployments: it calls these, or reads about them. A route that does not say so rejects the key. */
+/** Mark of a route that accepts a key bound to deployments, which calls these or reads about them. A route without the mark rejects the key. */
 export type BoundKeys = 'accepts bound keys';
 
 type Keys = Pick<Caller, 'madeKey' | 'configuredKey'>;
@@ -39,7 +39,7 @@ export function toRecordId(prefix: string, holder: Holder, unique: string): stri
   return `${prefix}_${tagOf(holder)}${unique.replaceAll('-', '')}`;
 }
 
-/** Whether a caller may use a stored record of its user. A bound key uses only what it stored itself. */
+/** Returns whether a caller may use a stored record of its user. A bound key uses only records that it stored itself. */
 export function mayUseRecord(holder: Holder, id: string): boolean {
   return id.slice(id.indexOf('_') + 1).startsWith(tagOf(holder));
 }

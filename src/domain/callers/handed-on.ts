@@ -3,15 +3,16 @@ import { hopByHop } from '#base/http/hop-by-hop.ts';
 import type { CallOrigin } from '../call.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 
-/** Header fields of the client that reach programs whose address a user saved; all others stay here. */
+/** Header fields of the client that reach programs whose address a user saved. Parley keeps all other fields. */
 const forSavedApplications: ReadonlySet<string> = new Set(['accept-language', 'user-agent', 'x-conversation-id']);
 
 /** The only part of the query that reaches them. */
 const queryForSavedApplications = 'api-version';
 
 /**
- * Header fields of the client that do not reach programs of the configuration: credentials, what frames the message or is set
- * by Parley, and what proxies in front of Parley add to name the user, the user's address, certificate, or token.
+ * Header fields of the client that do not reach programs of the configuration: credentials, message framing, and fields that
+ * Parley sets. They also include fields with which proxies in front of Parley name the user, or the user's address, certificate,
+ * or token.
  */
 const withheld: ReadonlySet<string> = new Set([
   'host',
@@ -31,11 +32,11 @@ const withheld: ReadonlySet<string> = new Set([
   // Programs of the family identify their deployment by these.
   'x-dial-deployment-id',
   'x-dial-override-name',
-  // What a browser says of the page that sent the request.
+  // Fields in which a browser describes the page that sent the request.
   'origin',
   'referer',
   'via',
-  // Credentials of gateways, beside those that Parley reads.
+  // Credentials of gateways, in addition to the credentials that Parley reads.
   'apikey',
   'authentication',
   'ocp-apim-subscription-key',
@@ -138,8 +139,8 @@ export interface HandedOn {
 const nothing: HandedOn = { headers: {}, query: '' };
 
 /**
- * Returns the query and the header fields of the client that reach the program of a deployment: for one that a user saved those
- * of a short list, for one of the configuration all but those that stand for the user (docs/wire.md, Upstreams).
+ * Returns the query and the header fields of the client that reach the program of a deployment (docs/wire.md, Upstreams). A
+ * program that a user saved gets the fields of a short list. A program of the configuration gets all fields except `withheld`.
  */
 export function handedOn(origin: CallOrigin | undefined, { ownership }: Pick<Deployment, 'ownership'>): HandedOn {
   if (origin === undefined) return nothing;

@@ -1,10 +1,10 @@
 /** Beginnings of subjects that only Parley gives. A claim of a token that begins with one of them gets the prefix of its provider. */
 export const subjectPrefixes = {
-  /** Of a key: `key:<project>`. */
+  /** Prefix for a key: `key:<project>`. */
   key: 'key:',
-  /** Of a user whose claim alone would not be unique: `jwt:<provider>:<claim>`. */
+  /** Prefix for a user whose claim alone would not be unique: `jwt:<provider>:<claim>`. */
   token: 'jwt:',
-  /** Of Parley itself, for calls that no caller made. */
+  /** Prefix for Parley itself, for calls without a caller. */
   service: 'parley:',
 } as const;
 

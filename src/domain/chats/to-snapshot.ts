@@ -67,7 +67,7 @@ async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonO
 
 /**
  * Numbers files of the owner as they are met. Shared are those that the user attached, and those that the application which answered keeps
- * for the user. A reply may name any other file, and so have it shared with whoever gets the link.
+ * for the user. A reply may name any other file, and must not share it with the recipients of the link.
  */
 class SharedFiles {
   readonly all: SharedFile[] = [];
@@ -89,7 +89,7 @@ class SharedFiles {
     }
   }
 
-  /** `deployment` is what answered, of a reply. */
+  /** `deployment` is the deployment that answered, if the turn is a reply. */
   async toAttachments(given: unknown, deployment: unknown): Promise<readonly JsonObject[]> {
     const attachments: JsonObject[] = [];
     for (const each of Array.isArray(given) ? given : []) {
@@ -138,7 +138,7 @@ function picked(from: JsonObject, forms: Forms): JsonObject {
   return Object.fromEntries(Object.entries(from).filter(([name, value]) => Object.hasOwn(forms, name) && forms[name]?.(value)));
 }
 
-/** Returns what people know the files of a snapshot by, in the order of their numbers. */
+/** Returns the descriptions of the files in a snapshot, in the order of their numbers. */
 export function describeFiles({ turns, files }: ChatSnapshot): readonly JsonObject[] {
   const shown = turns.flatMap((turn) => {
     const { attachments } = turn.kind === 'question' ? turn : (turn.custom as JsonObject);

@@ -6,7 +6,7 @@ import type { Deployment } from '../deployments/deployment.ts';
 
 /** Where deployments and what they call are looked up, as one caller meets them. */
 export interface DependencySource {
-  /** Looks up several IDs in one query. A missing one is undefined. The order is that of the IDs. */
+  /** Looks up several IDs in one query. A missing deployment is undefined. The result has the order of the IDs. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | undefined>>;
   /** Ids of the deployments that it calls. */
   dependenciesOf(deployment: Deployment): Promise<readonly string[]>;

@@ -3,7 +3,7 @@ import { isAcceptedType } from '../files/is-accepted-type.ts';
 import { speaksMessages } from '../upstreams/messages-upstream.ts';
 import type { Deployment } from './deployment.ts';
 
-/** What a deployment can do, in terms that the listings of several vendors have fields for. */
+/** Capabilities of a deployment, in terms that the listings of several vendors have fields for. */
 export interface Abilities {
   readonly readsImages: boolean;
   readonly readsPdfs: boolean;
@@ -11,13 +11,13 @@ export interface Abilities {
   readonly callsTools: boolean;
   /** Whether every upstream of it is a Claude behind the Messages dialect. */
   readonly isClaude: boolean;
-  /** Tokens that a prompt may have; undefined if the configuration does not say. */
+  /** Maximum number of prompt tokens. Undefined if the configuration does not set it. */
   readonly contextTokens: number | undefined;
   /** Tokens that a reply may have. */
   readonly maxOutputTokens: number | undefined;
 }
 
-/** Returns what a deployment can do, as far as its configuration and its protocol say. */
+/** Returns the capabilities of a deployment that follow from its configuration and its protocol. */
 export function getAbilities(deployment: Deployment): Abilities {
   const { kind, upstreams, inputAttachmentTypes: types, features, limits } = deployment;
   const isClaude = kind === 'model' && upstreams.length > 0 && upstreams.every(speaksMessages);

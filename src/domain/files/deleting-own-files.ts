@@ -4,7 +4,7 @@ import { getOwnFolder } from './own-folder.ts';
 import type { StoredResources } from './stored-resources.ts';
 
 /**
- * The same store, which deletes the own files of an application after the application: nothing that calls it can forget them. If a
+ * Wraps a store so that it deletes an application's own files after the application. No code that uses the store can forget them. If a
  * node crashes in between, the files stay in the bucket of the maker, who sees and deletes them.
  */
 export function deletingOwnFiles(

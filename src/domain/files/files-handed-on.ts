@@ -9,9 +9,9 @@ import { isOnlyAssistants, mayRead } from './resource-rights.ts';
 const maxNamedFiles = 1000;
 
 /**
- * Returns references of the files that a caller hands on with a request: those that it names and may read itself, and those that it was
- * handed. A right keeps its origin. Only the user's messages, and programs that name what they may read themselves, hand on files on a path
- * with an application that another user saved. Otherwise such an application could have any file of its next user named in a reply.
+ * Returns references of the files that a caller hands on with a request: files that it names and may read itself, and files that
+ * it received this way. A right keeps its origin. Only the user's messages, and programs that name what they may read themselves, hand
+ * on files on a path that includes an application of another user. Otherwise such an application could have any file of its next user named in a reply.
  */
 export function filesHandedOn(
   caller: Caller,

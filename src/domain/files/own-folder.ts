@@ -7,10 +7,10 @@ const maxNameChars = 60;
 const digestLength = 12;
 
 /**
- * Where an application stores its own files, whoever calls it. `path` is empty for a whole bucket, otherwise it ends with a slash.
+ * Returns the folder for an application's own files, independent of its user. `path` is empty for a whole bucket, otherwise it ends with a slash.
  *
- * An application that a user saved has a folder in the bucket of its maker: the quota of the maker bounds it, and the maker lists and
- * deletes what is in it. A deployment of the configuration, or one that administrators published, has a bucket.
+ * An application that a user saved has a folder in its owner's bucket. The owner's quota bounds it, and the owner lists and
+ * deletes its files. A deployment of the configuration, or one that administrators published, has a bucket.
  */
 export function getOwnFolder(deployment: string): FilePlace {
   const id = toStoredId(deployment);

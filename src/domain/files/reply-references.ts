@@ -1,9 +1,9 @@
 import { fromUrl, type ResourcePlace, resourceKinds } from './resource-place.ts';
 
-/** Clients resolve references against the API. The host stands for any. */
+/** Clients resolve references against the API. The host is a placeholder for any host. */
 const apiBase = 'http://parley.invalid/v1/';
 const schemeAtStart = /^[a-z][a-z0-9+.-]{0,30}:/i;
-/** Longer than any reference: its path is at most 1,024 bytes, each of which may be encoded as three characters. */
+/** Exceeds the length of any reference. A path has at most 1,024 bytes, and each byte may be encoded as three characters. */
 const maxReferenceChars = 8_192;
 
 /**

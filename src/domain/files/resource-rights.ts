@@ -39,8 +39,9 @@ export function requireWritable(caller: Caller, place: ResourcePlace): void {
 }
 
 /**
- * A user has a bucket. An application has a place of its own too, and a folder for its data in that of the user whom it answers; it never
- * stands in for the user as the owner of applications. A key that is bound to deployments has none, and hands no files on.
+ * A user has a bucket. An application has its own bucket or folder too, and a folder for its data in the bucket of the user whom
+ * it answers. It never replaces the user as the owner of applications. A key that is bound to deployments has no bucket, and
+ * hands no files on.
  */
 function isOwn(caller: Caller, { kind, bucket, path }: ResourcePlace): boolean {
   const { subject, chain } = caller;

@@ -164,7 +164,7 @@ export class StoredResources {
     await this.#discard(deleted);
   }
 
-  /** Deletes everything that is stored below a place, of every kind, whoever may write it. */
+  /** Deletes all stored resources of every kind below a path, independent of who may write them. */
   async deleteAllIn({ bucket, path: prefix }: FilePlace): Promise<void> {
     const { index } = this.#deps;
     for (const kind of contentKinds) {

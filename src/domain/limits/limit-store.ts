@@ -59,7 +59,7 @@ export interface CounterState {
   readonly window: Window;
   /** As in `Counter`. */
   readonly holder: string;
-  /** When the period ends; milliseconds since the epoch. */
+  /** End of the period in milliseconds since the epoch. */
   readonly endsAtMs: number;
   readonly used: number;
 }

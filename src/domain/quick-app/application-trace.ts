@@ -15,7 +15,7 @@ export function mayTrace({ chain, subject, roles }: Caller, { ownership: made }:
   return made === null ? roles.includes(adminRole) : made.owner === subject;
 }
 
-/** What tokens cost, in USD; undefined if the price of a model is not known, or the counts are only declared. */
+/** Returns the cost of tokens in USD. Returns undefined if the price of a model is not known, or the counts are only declared. */
 export function usdOf({ deployments }: ConfigSnapshot, usage: readonly ModelUsage[]): number | undefined {
   let units = 0;
   for (const item of usage) {

@@ -26,8 +26,8 @@ export class DeploymentFilter {
   }
 
   /**
-   * Returns the deployments that meet the conditions. Throws `operation_not_supported` if this takes too long. The deployment
-   * that took too long does not meet the conditions from then on, so the next call goes on after it.
+   * Returns the deployments that meet the conditions. Throws `operation_not_supported` if this takes too long. From then on, the
+   * deployment that took too long does not meet the conditions, so the next call continues after it.
    */
   find<Deployment extends MatchedDeployment>(deployments: readonly Deployment[]): readonly Deployment[] {
     const unknown = deployments.filter((each) => !this.#known.has(each));

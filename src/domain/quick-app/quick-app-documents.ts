@@ -3,7 +3,7 @@ import { bucketOf } from '../files/bucket.ts';
 import { fromReference } from '../files/file-references.ts';
 import type { FilePlace, ResourcePlace } from '../files/resource-place.ts';
 
-/** Whether an application may read a file as a document of its own: one that a user saved reads files of that user only. */
+/** Whether an application may read a file as its own document. An application that a user saved reads files of that user only. */
 export function mayReadAsDocument({ bucket }: FilePlace, owner: string | null): boolean {
   return owner === null || bucketOf(owner) === bucket;
 }

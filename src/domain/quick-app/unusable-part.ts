@@ -16,7 +16,7 @@ interface UnreadableDocument {
   /** Id of the quick app. */
   readonly application: string;
   readonly reference: string;
-  /** Why it cannot be read, in a sentence; undefined if it was read. */
+  /** Reason in one sentence why the part cannot be read. Undefined if it was read. */
   readonly failure: string | undefined;
 }
 

@@ -71,7 +71,7 @@ export function toShownItem(item: JsonObject, include: ReadonlySet<string>): Jso
   return shown;
 }
 
-/** What must be included by name, by the type of the item. */
+/** Names for `include` by the type of the item. The client must request these items by name. */
 const extensions: Readonly<Record<string, string>> = {
   'parley:stage': 'parley:stages',
   'parley:attachment': 'parley:attachments',

@@ -105,7 +105,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Port: what is appended and never changed, but for ratings: a later record with the same id replaces an earlier one. Throws StoreFault. */
+/** Port for records that are appended and never changed. For ratings, a later record with an existing ID replaces the earlier one. Throws StoreFault. */
 export interface Journal {
   appendUsage(records: readonly UsageRecord[]): Promise<void>;
   appendAudit(records: readonly AuditRecord[]): Promise<void>;

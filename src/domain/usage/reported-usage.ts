@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A count inside the usage: in an object, or at the top for undefined. */
 type Path = readonly [container: string | undefined, field: string];
 
-/** Names of the three counts that every usage has. The second ones are those of the Responses API. */
+/** Names of the three counts that every usage has. The second names are from the Responses API. */
 const promptNames = ['prompt_tokens', 'input_tokens'];
 const completionNames = ['completion_tokens', 'output_tokens'];
 

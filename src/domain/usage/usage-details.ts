@@ -1,4 +1,4 @@
-/** What an upstream reports of a call in addition to its tokens. Absent fields were not reported. */
+/** Details of a call that an upstream reports in addition to its tokens. Absent fields were not reported. */
 export interface UsageDetails {
   /** Tokens of the prompt that came from the upstream's cache. */
   readonly cacheReadTokens?: number;

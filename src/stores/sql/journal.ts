@@ -20,7 +20,7 @@ import type { SqlDatabase } from './sql-database.ts';
 /** Each statement ends on the disk: many rows in one cost up to a third less. So many take the thread of SQLite two milliseconds. */
 const rowsAtOnce = 500;
 
-/** Usage and audit, a row a record; a record that is there already is left as it is, but for a rating, which a later one replaces. */
+/** Usage and audit journal with one row for each record. An existing record stays unchanged, except that a later rating replaces an earlier one. */
 export class SqlJournal implements Journal {
   readonly #database: SqlDatabase;
   #fullUsageInsert: string | undefined;
@@ -104,7 +104,7 @@ export class SqlJournal implements Journal {
   }
 }
 
-/** The rows of records, each id once: one statement may change a row only once. Of ratings with one id, the latest stays. */
+/** The rows of records, each id once: one statement may change a row only once. The latest rating with an ID stays. */
 function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
   const rows = new Map<string, AuditRow>();
   for (const row of records.map(toAuditRow)) {

@@ -97,7 +97,7 @@ export class SqlLimitCounters implements CounterArchive {
 
 function toRow(owner: string, { window, holder, endsAtMs, used }: CounterState): LimitCounterRow {
   const period = toName(window);
-  // JSON escapes what a database refuses in a text.
+  // JSON escapes characters that a database refuses in a text.
   const text = JSON.stringify(holder);
   const id = createHash('sha256').update(`${owner}\n${period}\n${text}`).digest('base64url');
   return { id, owner, period, holder: text, ends_at_ms: endsAtMs, used };

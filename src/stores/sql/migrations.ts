@@ -192,7 +192,7 @@ function toUsageLists(): readonly string[] {
   ];
 }
 
-/** Administrators list the calls of one key without reading those of others. */
+/** Creates the index with which administrators list the calls of one key without reading calls of other keys. */
 function toUsageOfKeys(): readonly string[] {
   return ['create index usage_records_of_key on usage_records (key_id, at_ms, id) where key_id is not null'];
 }
@@ -202,7 +202,7 @@ function toSpellings(): readonly string[] {
   return ['alter table applications add column spelling text'];
 }
 
-/** What upstreams report of their caches and tiers. */
+/** Adds columns for the caches and tiers that upstreams report. */
 function toUsageDetails(): readonly string[] {
   const counts = ['cache_read_tokens', 'cache_write_tokens', 'cache_write_1h_tokens'];
   const added = [...counts.map((name) => `${name} bigint`), 'service_tier text'];

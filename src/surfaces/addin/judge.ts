@@ -9,7 +9,7 @@ const segment = String.raw`(?!\.{1,2}(?:[/;?]|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[5
  * A target under `/msgapi/v1/` that everyone reads alike who decodes, joins or cleans paths behind the gateway. So no empty
  * or dot segment, no backslash, no fragment, nothing of that percent-encoded, once or twice, and nothing beyond ASCII.
  */
-// Pattern bound: a path of at most 16 kB; built from constants.
+// Pattern bound: a path of at most 16 kB, built from constants.
 const forwardable = new RegExp(String.raw`^/msgapi/v1/(?:${segment}/)*(?:${segment})?(?:\?[!"$-~]*)?$`);
 const models = /^\/msgapi\/v1\/models(?:\?|$)/;
 

@@ -25,7 +25,7 @@ export function readIsCsv(query: Query): boolean {
   return format === 'csv';
 }
 
-/** The parameters that select calls of everybody. */
+/** Parameters that filter the calls of all users. */
 export const filterNames = ['user', 'key', 'project', 'deployment', 'requestId'] as const;
 
 export function readFilter(query: Query): UsageFilter {

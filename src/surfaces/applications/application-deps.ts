@@ -16,7 +16,7 @@ export interface ApplicationDeps {
   readonly catalog: Catalog;
   /** Where documents of applications are; undefined: no files are stored here. */
   readonly files: Pick<FileIndex, 'findAll'> | undefined;
-  /** What an MCP server offers now. Rejects with ToolFault, or with the signal's reason. */
+  /** Returns the present tools of an MCP server. Rejects with ToolFault, or with the signal's reason. */
   readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
   readonly clock: Clock;
   /** Makes ETags. */

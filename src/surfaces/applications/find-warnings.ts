@@ -14,7 +14,7 @@ import { StoreFault } from '#domain/store-fault.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
 
-/** What does not keep an application from being saved, but hardly works. */
+/** Issue that probably breaks an application but does not prevent saving it. */
 export interface SaveWarning {
   /** As `param` of an error. */
   readonly path: string;
@@ -34,18 +34,18 @@ export interface Checking {
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of warnings, and of MCP servers that are asked, for one application. */
+/** Maximum numbers of warnings and of contacted MCP servers for one application. */
 const maxWarnings = 100;
 const maxServers = 8;
 const maxServerMs = 5000;
 const maxNameLength = 100;
 
 /**
- * Returns what a saved application names and what does not exist: deployments, tools of MCP servers, and documents with text.
+ * Finds missing references of a saved application: deployments, tools of MCP servers, and documents with text.
  * A server or a store that does not answer within 5 seconds gives no warning.
  */
 export async function findWarnings(entry: ApplicationEntry, checking: Checking): Promise<readonly SaveWarning[]> {
-  // Properties of a program at an endpoint have a form of their own.
+  // Properties of a program at an endpoint have their own form.
   const own = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
   const found = await Promise.all(
     [findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) => find(own, checking).catch(toNone)),

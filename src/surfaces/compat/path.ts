@@ -8,7 +8,7 @@ import { toAllowed } from '../http/path-methods.ts';
 /** What a path asks for. */
 export type CompatApi = CompatApiByModel | 'responses';
 
-/** The same where `model` of the body names the deployment. `/v1/responses` has its own routes. */
+/** APIs in which `model` of the body names the deployment. `/v1/responses` has its own routes. */
 export type CompatApiByModel = 'chat/completions' | 'embeddings' | PassThroughApi;
 
 /** What is asked for where `model` of the body names the deployment. */
@@ -20,7 +20,7 @@ export const apisOfDeployments: readonly CompatApi[] = [
   'responses',
 ];
 const names = apisOfDeployments.map((each) => (each === 'completions' ? '(?<!(?:^|/)chat/)completions' : each)).join('|');
-// Pattern bound: a path of at most 16 kB; built from the names of our routes.
+// Pattern bound: a path of at most 16 kB, built from route names of Parley.
 const form = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
 
 /** What the path of a deployment asks for. */

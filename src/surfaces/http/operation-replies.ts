@@ -64,7 +64,7 @@ const control: NamedSchema = {
 /** Content of a complete reply in addition to its text, on every surface. */
 export const customContent = toCustomContent(stage);
 
-/** The same in a chunk. */
+/** `custom_content` in a chunk. */
 export const customContentDelta = toCustomContent(stageDelta);
 
 function toCustomContent(stages: NamedSchema): Schema {

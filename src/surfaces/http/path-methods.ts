@@ -53,7 +53,7 @@ function toForm(path: string): RegExp {
     if (part === '{id}' || part === '{path}') return '.+';
     return part.startsWith('{') ? '[^/]+' : escapePattern(part);
   });
-  // Pattern bound: a path of at most 16 kB with few parameters; built from our routes, escaped.
+  // Pattern bound: a path of at most 16 kB with few parameters, built from the escaped routes of Parley.
   return new RegExp(`^${parts.join('')}${path.endsWith('{bucket}') ? '/?' : ''}$`);
 }
 

@@ -8,7 +8,7 @@ import type { RequestContext } from './request-context.ts';
 export interface EventWriter {
   /** What the stream begins with; what is thrown here is answered with the status of an error. */
   begin(context: RequestContext, first: Frame): EventHead;
-  /** What the stream begins with if no frame comes in time: its head and first events. */
+  /** Head and first events of the stream if no frame comes in time. */
   beginEarly?(context: RequestContext): { readonly head: EventHead; readonly bytes: string };
   toBytes(frame: Frame): string;
   /** Called ahead of `end`, or of an error that is told; both wait for what it gives, which never fails. */
@@ -20,8 +20,8 @@ export interface EventWriter {
 }
 
 /**
- * Sends a reply as events. A failure before the first frame has its own status, unless `beginWithin` began the stream; a later one
- * is an event.
+ * Sends a reply as events. A failure before the first frame has its own status, unless `beginWithin` started the stream. A later
+ * failure is an event.
  */
 export class StreamedReply implements ReplySink {
   readonly #context: RequestContext;
@@ -36,7 +36,7 @@ export class StreamedReply implements ReplySink {
     this.#writer = writer;
   }
 
-  /** Begins the stream without a frame if none has come after `ms`. */
+  /** Starts the stream without a frame if no frame has come after `ms`. */
   beginWithin(ms: number): void {
     if (this.#stream === undefined && !this.#isOver) this.#early = setTimeout(() => this.#beginEarly(), ms);
   }

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 
-/** A year (RFC 6797), for the host itself: its subdomains may be served by others. */
+/** One year (RFC 6797), for the host only, because other parties may serve its subdomains. */
 const strictTransport = 'max-age=31536000';
 
 /** Tells browsers on every response to use HTTPS only. For servers that end TLS themselves. */

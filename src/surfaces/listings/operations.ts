@@ -79,7 +79,7 @@ const ofModels = {
   },
 };
 
-/** What `/v1/models` has in addition, under the names that clients of other services read. */
+/** Additional fields of `/v1/models`, under the names that clients of other services read. */
 const inModels = {
   type: { const: 'model', description: 'In `/v1/models`.' },
   context_length: { ...count, description: 'In `/v1/models`: tokens of a prompt. Absent: not configured.' },

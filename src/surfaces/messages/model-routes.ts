@@ -61,7 +61,7 @@ function toModelItem(deployment: Deployment, created_at: string): object {
   };
 }
 
-/** All capabilities of the dialect. What only a Claude does itself is not translated for other models. */
+/** Returns all capabilities of the dialect. Capabilities that only Claude models have are not translated for other models. */
 function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities): object {
   const support = (supported: boolean) => ({ supported });
   return {

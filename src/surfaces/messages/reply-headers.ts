@@ -5,7 +5,7 @@ import { ignoredHeader, toIgnoredNames } from '../http/ignored-header.ts';
 export interface HeaderFacts {
   /** Those of every answer to the caller, such as what is left of its limits. */
   readonly usual: Readonly<Record<string, string>>;
-  /** What did not reach the upstream. */
+  /** Names of the fields that did not reach the upstream. */
   readonly ignored: readonly string[];
   readonly nowEpochMs: number;
 }
@@ -14,8 +14,8 @@ const isLimit = /^(?:anthropic|x)-ratelimit-/;
 const millis: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /**
- * Header fields of a good reply, with what was left out of its request. Of a relayed one also those of its upstream, but for limits
- * if the caller has some of its own. Limits are given in the dialect's header fields too.
+ * Returns the header fields of a successful reply, with the names of omitted request fields. A relayed reply includes the header
+ * fields of its upstream, except limits if the caller has its own limits. The dialect's header fields also carry limits.
  */
 export function toReplyHeaders(native: Native | undefined, facts: HeaderFacts): Record<string, string> {
   const { usual, ignored } = facts;

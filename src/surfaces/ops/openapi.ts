@@ -42,7 +42,7 @@ export function toOpenApi(operations: readonly ApiOperation[], version: string):
   };
 }
 
-/** Describes an operation that is served at a second path. What it has in common with the first is described only there. */
+/** Describes an operation that is served at a second path. Only the first operation describes the common parts. */
 function toAlias(operation: ApiOperation, original: ApiOperation): ApiOperation {
   const body = operation.body?.map(({ examples: _examples, ...content }) => content);
   const alias = `Alias of \`${original.method.toUpperCase()} ${original.path}\`.`;

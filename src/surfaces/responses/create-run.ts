@@ -30,7 +30,7 @@ export interface RunDeps {
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
-/** Names what the upstream did not receive, by whether it was sent the request itself. If that is not known yet, it is assumed if every upstream is. */
+/** Names the fields that the upstream did not receive. `isRelayed` is whether it received the original request. If absent, that holds if every upstream receives it. */
 export type Ignored = (isRelayed?: boolean) => readonly string[];
 
 /** A response that is ready to be answered, by whoever reads it. */
@@ -38,7 +38,7 @@ export interface ReadyRun {
   readonly run: ResponseRun;
   /** What `Calls.answer` is asked. */
   readonly ask: ChatAsk;
-  /** Returns the names of what the upstream did not receive. A relayed request keeps the fields that a translation leaves out. */
+  /** Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation leaves out. */
   readonly ignored: Ignored;
   /** Seals something for the caller. */
   readonly sealFor: (thoughts: Thoughts) => string;
@@ -115,7 +115,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   });
   const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
-  // The events of a run in the background are stored. Only a stream shows in which order an application gave stages and text.
+  // The events of a run in the background are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isServedByPrograms && includesStages(request));
   const asked = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approved = approvals.approved(servers, asked.messages);

@@ -1,6 +1,6 @@
 /** Where the Responses surface is served. */
 export interface ResponsesPlace {
-  /** What stands ahead of `/responses`. */
+  /** Path prefix before `/responses`. */
   readonly base: string;
   /** Ends the names of its operations. */
   readonly suffix: string;

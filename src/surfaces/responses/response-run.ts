@@ -15,7 +15,7 @@ export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   readonly clock: Pick<Clock, 'epochMs'>;
   /** Whether what an upstream of the dialect sends is the answer as it is. */
   readonly isUntouched: boolean;
-  /** The calls that a relayed reply may have; undefined: all. */
+  /** Calls that a relayed reply may have. If undefined, all are allowed. */
   readonly allowedCalls: AllowedCalls | undefined;
   /** Called once, with the first event. */
   readonly began: (response: ResponseObject) => void;

@@ -44,7 +44,7 @@ export interface ResponsesDeps {
   readonly background?: BackgroundSurface;
 }
 
-/** `/v1/responses` and what is below it, also at each other place (docs/responses.md). */
+/** Registers `/v1/responses` and the routes below it, also under each alias (docs/responses.md). */
 export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
   for (const { base, takesVersion } of responsesPlaces(deps.aliases)) {
     const serves = [
@@ -77,7 +77,7 @@ interface NamedByPath {
   readonly checkVersion: () => void;
 }
 
-/** Returns what serves `/{alias}/deployments/{id}/responses`. */
+/** Returns the handler for `/{alias}/deployments/{id}/responses`. */
 export function createServeResponses(deps: ResponsesDeps): (context: RequestContext, named: NamedByPath) => Promise<void> {
   return (context, named) => serveCreate(deps, context, named);
 }

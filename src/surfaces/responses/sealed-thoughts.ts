@@ -56,8 +56,8 @@ export class ThoughtSeal {
 
   /**
    * Opens the sealed content of an item. Returns undefined for reasoning of another kind of model and for the state of another
-   * application. Throws `invalid_encrypted_content` for a compaction of another kind, which stands for a whole conversation, and for
-   * content that was changed or belongs to another user. `at` is the path of the item.
+   * application. Throws `invalid_encrypted_content` for a compaction of another kind, because it replaces a whole conversation.
+   * Also throws it for content that was changed or belongs to another user. `at` is the path of the item.
    */
   open({ type, encrypted_content: sealed }: SealedItem, at: string): Thoughts | undefined {
     const path = `${at}.encrypted_content`;

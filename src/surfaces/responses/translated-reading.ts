@@ -26,7 +26,7 @@ const answers: ReadonlySet<string> = new Set([
 
 export interface ReadingFacts extends OutputFacts {
   readonly request: ResponsesRequest;
-  /** Id of the deployment, to which alone the state belongs that it gives. */
+  /** ID of the deployment. The state that it returns belongs only to this deployment. */
   readonly deployment: string;
   /** Whether tools of servers that the request names are run for it. */
   readonly runsRemoteTools: boolean;

@@ -33,7 +33,7 @@ export class WholeReplies {
     return exchange.isWhole && response.status === 200 ? withErrorId(response, exchange.id) : response;
   };
 
-  /** Whether the reply to what `send` sends was there in one piece when it resolved. `id` is that of the request. */
+  /** Returns whether the complete reply to the message of `send` had arrived when `send` resolved. `id` is the request ID. */
   async follow(id: RequestId, send: () => Promise<void>): Promise<boolean> {
     const exchange: Exchange = { id, isWhole: false };
     await this.#exchanges.run(exchange, send);

@@ -20,7 +20,7 @@ const identity = { name: packageJson.name, version: packageJson.version };
 /** What a server may ask. */
 const capabilities = { elicitation: { form: {} } };
 const closingMs = 2_000;
-/** Maximum of a timer. The SDK has a limit of its own for each request, which would count the wait for credentials. */
+/** Maximum of a timer. The SDK has its own limit for each request, which would count the wait for credentials. */
 const longestTimerMs = 2 ** 31 - 1;
 /** A server decides when a broken stream is taken up again; this is the soonest. */
 const soonestReconnectionMs = 250;
@@ -117,7 +117,7 @@ export class Connection {
     return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
   }
 
-  /** Returns whether the server refused the request because it does not know the session any more. */
+  /** Returns whether the server refused the request because it no longer knows the session. */
   hasExpired(thrown: unknown): boolean {
     return !this.isStateless && isForgottenSession(thrown, { hasSessionId: this.#transport.sessionId !== undefined });
   }

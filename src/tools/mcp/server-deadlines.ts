@@ -1,4 +1,4 @@
-/** A time limit for one server, which counts only the time in which the server itself keeps the request waiting. */
+/** Time limit for one server. It counts only the time that the request waits for the server. */
 export interface ServerDeadline {
   /** Aborted once the server had its full time. */
   readonly signal: AbortSignal;
@@ -7,8 +7,8 @@ export interface ServerDeadline {
 }
 
 /**
- * The running time limits of one server. They stand still while Parley waits for something else, such as a token from another
- * address: a server is silent only if it had its full time.
+ * The running time limits of one server. They pause while Parley waits for another address, such as a token endpoint. A server
+ * counts as silent only after its full time.
  */
 export class ServerDeadlines {
   readonly #running = new Set<Countdown>();

@@ -22,7 +22,7 @@ interface ReadReference {
   readonly reference: string;
   /** Undefined if the application must not read it. */
   readonly place: FilePlace | undefined;
-  /** Why there is no file, if none is found. */
+  /** Reason why the file was not found. */
   readonly reason: string;
 }
 

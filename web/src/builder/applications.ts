@@ -10,7 +10,7 @@ export interface OwnApplication {
   readonly etag: string;
   readonly updatedAtMs: number;
   readonly entry: JsonObject;
-  /** What the service reported about it when it was saved, by field. */
+  /** Warnings of the service from the save request, by field. */
   readonly warnings: FieldFaults;
 }
 

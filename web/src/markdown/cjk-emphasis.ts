@@ -39,7 +39,7 @@ function buildCloser({ skipped, mark, run, other }: Readonly<Record<'skipped' | 
     `(?!${mark})${punctuationOrCjk}(${run})(?!${mark})(?=${punctuationOrCjk})`,
     `${wordOrCjk}(${run})(?=${wordOrCjk})`,
   ];
-  // Pattern bound: each match takes one run of marks and what is before it, as the pattern of marked that it replaces.
+  // Pattern bound: each match takes one run of marks and the text before it, like the replaced pattern of marked.
   return new RegExp(parts.join('|'), 'gu');
 }
 
@@ -83,7 +83,7 @@ function setRules(tokenizer: { rules: Tokenizer['rules'] }): void {
   if (tokenizer.rules.inline !== inlineRules) tokenizer.rules = { ...tokenizer.rules, inline: inlineRules };
 }
 
-/** Returns a space in place of a CJK character, because emphasis may start after either, whatever follows. */
+/** Returns a space in place of a CJK character, because emphasis may start after either before any character. */
 function toBefore(source: string, masked: string, before = ''): string {
   const at = masked.length - source.length;
   // Marked passes one code unit, which may be half of a character.

@@ -11,8 +11,8 @@ interface FirstVisitor {
 }
 
 /**
- * Finds out who opens the page: back from an identity provider, known to the tab, or with the key of a link if the tab knows no
- * other visitor. What the address holds of this leaves it immediately.
+ * Identifies the visitor: back from an identity provider, known to the tab, or with the key of a link if the tab knows no other
+ * visitor. The function immediately removes the sign-in data from the address.
  */
 export function findFirstVisitor(): FirstVisitor {
   const linked = takeLinkedKey();

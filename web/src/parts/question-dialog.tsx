@@ -8,7 +8,7 @@ interface QuestionDialogProps {
   /** What the button says that does it. Absent: the dialog only says something. */
   readonly answer?: string;
   readonly act?: () => void;
-  /** What the other button says; default: cancel. */
+  /** Label of the second button. The default is the label for cancel. */
   readonly stay?: string;
   readonly close: () => void;
 }

@@ -55,8 +55,8 @@ function rankOf({ maker }: Deployment): number {
 }
 
 /**
- * Returns the prompts that a deployment suggests to begin with; none if it has none. Those of another user's application come from the listing: its
- * configuration may be a program of that user, which is not to know of visitors who have sent nothing.
+ * Returns the starter prompts of a deployment, an empty list if it has no such prompts. Prompts of another user's application
+ * come from the listing. Its configuration may be a program of that user, which must not learn of visitors who have sent nothing.
  */
 export async function readStarters(
   service: Service,

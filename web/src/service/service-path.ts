@@ -1,11 +1,10 @@
-/** What a reference may lead to: stored files, and the files of a shared conversation. */
+/** Targets that a reference may have: stored files, and the files of a shared conversation. */
 const referenceKinds: ReadonlySet<string> = new Set(['files', 'shared-chats']);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop some of them from an address
 const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * The path below the service that a file reference of a message means, in its one spelling; undefined for every text that is no
- * such reference. Assistants write references, so a browser that resolves `..` must never lead one to another path.
+ * Returns the canonical service path of a message's file reference. Returns undefined for any other text. Assistants write references, so a browser that resolves `..` must never lead one to another path.
  */
 export function toReferencePath(reference: string): string | undefined {
   // A citation has a fragment, such as `#page=3`, which browsers do not send.

@@ -68,7 +68,7 @@ export class Service {
   }
 }
 
-/** Ids and references come from others: credentials are never sent to a path that they lead to by `..`. */
+/** Rejects a path with `..`. Other users write IDs and references, so credentials must not reach the path that `..` leads to. */
 function refusePath(): never {
   throw new ServiceFault({ status: 404, code: 'route_not_found', message: '' });
 }

@@ -10,19 +10,19 @@ import { useSignInWords } from './sign-in-words.ts';
 interface LinkedKeyProps {
   /** The key of the link. */
   readonly linked: string;
-  /** Who is signed in, with the name that the service gives them. */
+  /** Signed-in visitor. `user` is the name that the service returned. */
   readonly visitor: Visitor;
   readonly user: string;
   readonly enter: (key: string) => void;
   readonly close: () => void;
 }
 
-/** Who the key of a link belongs to. */
+/** User of a link's key, or `refused`. */
 type KeyUser = { readonly user: string | undefined } | 'refused';
 
 /**
- * Asks before the key of a link replaces a session: whoever made the link may want the user to work under another name. A key of the
- * same user needs no question.
+ * Asks before the key of a link replaces a session, because the author of the link may want the user to work under another name.
+ * A key of the same user needs no question.
  */
 export function LinkedKey({ linked, visitor, user, enter, close }: LinkedKeyProps) {
   const own = useSignInWords();

@@ -55,7 +55,7 @@ export function importDial({ sources, settings, settingsNotes }: DialFiles, tool
   tellSettings(settingsRoot);
 }
 
-/** In DIAL, `consentRequired` also applies to the user's own calls. In Parley that is a setting of its own. */
+/** In DIAL, `consentRequired` also applies to the user's own calls. Parley has a separate setting for it. */
 function requireConsentOfDirectCalls(root: ForeignObject, { notes, result }: ImportTools): void {
   const [first] = root.named('applications').filter(([, application]) => application.object('features')?.flag('consentRequired'));
   if (first === undefined) return;
