@@ -105,4 +105,15 @@ describe('ReplyFiles', () => {
     const shown = JSON.stringify((out[0] as RawFrame).chunks).match(/example/g);
     expect([shown?.length, removed]).toEqual([1000, [200]]);
   });
+
+  it('bounds the characters that it parses for pieces of one reference', () => {
+    const { out, removed, step } = collect(user, inChain('inner'));
+    step.frame(chunk({ custom_content: { attachments: [{ index: 0, url: `https://x.test/${'a'.repeat(8_000)}` }] } }));
+    const empty = chunk({ custom_content: { attachments: Array.from({ length: 20_000 }, () => ({ index: 0, url: '' })) } });
+    step.frame(empty);
+    step.frame(chunk({ custom_content: { attachments: Array.from({ length: 1_000 }, () => ({ index: 0, url: 'b' })) } }));
+    step.end();
+    expect(out[1]).toBe(empty);
+    expect(removed[0]).toBeGreaterThan(400);
+  });
 });
