@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
 
-/** Mark of a route that accepts a key bound to deployments, which calls these or reads about them. A route without the mark rejects the key. */
+/**
+ * Mark of a route that accepts a key bound to deployments, which calls these or reads about them. A route without the mark
+ * rejects the key.
+ */
 export type BoundKeys = 'accepts bound keys';
 
 type Holder = Pick<Caller, 'chain' | 'madeKey'>;
@@ -10,7 +13,10 @@ type Holder = Pick<Caller, 'chain' | 'madeKey'>;
 const tagBytes = 16;
 const firstLetter = 97;
 
-/** Returns whether a caller presents a key that its user bound to deployments. Inner calls of these deployments use the rights of the user. */
+/**
+ * Returns whether a caller presents a key that its user bound to deployments. Inner calls of these deployments use the rights of
+ * the user.
+ */
 export function isBoundKey({ chain, madeKey }: Holder): boolean {
   return chain === null && (madeKey?.deployments ?? null) !== null;
 }
