@@ -59,7 +59,8 @@ Each entry stands in \`models\`; \`model\` is the vendor's own name.
       "upstreams": [
         // Only with the JSON of a service account. Without a region: the global address.
         { "protocol": "vertex", "region": "europe-west1", "key": "\${GOOGLE_ACCOUNT}", "model": "claude-sonnet-4-5@20250929" }
-      ]
+      ],
+      "limits": { "maxCompletionTokens": 64000 }
     },
     "claude-bedrock": {
       "upstreams": [

@@ -17,7 +17,10 @@ export async function addressOnce(
   return `${tls === undefined ? 'http' : 'https'}://${shown.includes(':') ? `[${shown}]` : shown}:${bound}`;
 }
 
-/** Returns the result of `listen`. Throws SettingFault, which names the setting of the port, if the port or the address is not available. */
+/**
+ * Returns the result of `listen`. Throws SettingFault, which names the setting of the port, if the port or the address is not
+ * available.
+ */
 export async function listenAt<Value>(
   listen: () => Promise<Value>,
   { host, port, setting }: Pick<Place, 'host' | 'port'> & { readonly setting: string },

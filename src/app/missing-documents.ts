@@ -13,7 +13,10 @@ export class MissingDocuments {
     this.#snapshot = snapshot;
   }
 
-  /** Notes all documents that an application lacks now. Returns one log line about newly missing documents, undefined if all were known. */
+  /**
+   * Notes all documents that an application lacks now. Returns one log line about newly missing documents, undefined if all were
+   * known.
+   */
   note(application: string, references: readonly string[]): string | undefined {
     const known = this.#byApplication.get(application) ?? [];
     if (references.length === 0) this.#byApplication.delete(application);

@@ -16,7 +16,8 @@ interface HeldCall {
 }
 
 /**
- * Identity of a deployment while it answers a call: the user who started the chain, one step further down the path. An application presents its
+ * Identity of a deployment while it answers a call: the user who started the chain, one step further down the path. An
+ * application presents its
  * per-request key as this caller. The caller is made on first use, since most calls of models never need it.
  */
 export class CallHolder {

@@ -245,7 +245,10 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (rest !== undefined) going.push(rest);
   }
 
-  /** Returns the chunk with repaired calls, finish reasons, and `custom_content`. Returns the original object if it needs no change. */
+  /**
+   * Returns the chunk with repaired calls, finish reasons, and `custom_content`. Returns the original object if it needs no
+   * change.
+   */
   #toNormalChunk(chunk: Chunk): Chunk {
     let choices: ChunkChoice[] | undefined;
     for (let at = 0; at < chunk.choices.length; at += 1) {

@@ -137,7 +137,9 @@ export class UsageTotals {
     return [{ ...this.#own(counts), estimated: true }];
   }
 
-  /** Returns the tokens that the program of a saved application declares, marked as declared, else the usage of its inner calls. */
+  /**
+   * Returns the tokens that the program of a saved application declares, marked as declared, else the usage of its inner calls.
+   */
   #declared(): ModelUsage[] {
     const parts = toModelUsages(this.#statistics?.usage_per_model);
     const items = parts.length === 0 && this.#usage !== undefined ? [this.#own(this.#usage)] : parts;

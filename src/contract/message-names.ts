@@ -11,7 +11,10 @@ export const refusedInNames = {
   application: /[^a-zA-Z0-9_]/g,
 } as const;
 
-/** Returns the messages and replaces each refused character in speaker names by `_`. Returns the original array if the names have no such character. */
+/**
+ * Returns the messages and replaces each refused character in speaker names by `_`. Returns the original array if the names have
+ * no such character.
+ */
 export function withReducedNames(messages: Message[], refused: RegExp): Message[] {
   if (!messages.some((message) => isSpeaker(message) && message.name?.search(refused) !== -1)) return messages;
   return messages.map((message) =>

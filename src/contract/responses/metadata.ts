@@ -5,7 +5,10 @@ const mostKeys = 16;
 const longestKey = 64;
 const longestValue = 512;
 
-/** Returns up to 16 texts by their names. Returns undefined if there is no metadata. Throws invalid_request with the path of the first error. */
+/**
+ * Returns up to 16 texts by their names. Returns undefined if there is no metadata. Throws invalid_request with the path of the
+ * first error.
+ */
 export function readMetadata(given: unknown): JsonObject | undefined {
   if (given === undefined || given === null) return undefined;
   if (!isJsonObject(given)) throw requestFault('metadata', 'must be an object');

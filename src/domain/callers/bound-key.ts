@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
 
-/** Mark of a route that accepts a key bound to deployments, which calls these or reads about them. A route without the mark rejects the key. */
+/**
+ * Mark of a route that accepts a key bound to deployments, which calls these or reads about them. A route without the mark
+ * rejects the key.
+ */
 export type BoundKeys = 'accepts bound keys';
 
 type Keys = Pick<Caller, 'madeKey' | 'configuredKey'>;

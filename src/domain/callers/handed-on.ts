@@ -140,7 +140,8 @@ const nothing: HandedOn = { headers: {}, query: '' };
 
 /**
  * Returns the query and the header fields of the client that reach the program of a deployment (docs/wire.md, Upstreams). A
- * program that a user saved gets the fields of a short list. A program of the configuration gets all fields except `withheld`.
+ * program that a user saved gets the fields of a short list. A program of the configuration gets all fields except hop-by-hop
+ * fields and those that `isWithheld` excludes.
  */
 export function handedOn(origin: CallOrigin | undefined, { ownership }: Pick<Deployment, 'ownership'>): HandedOn {
   if (origin === undefined) return nothing;

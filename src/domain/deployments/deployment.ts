@@ -40,7 +40,9 @@ export interface Deployment {
   readonly ofType: ApplicationType | undefined;
   /** Of one that a user made through the API; null for what the configuration has. */
   readonly ownership: Ownership | null;
-  /** Path and error of an invalid stored application, which cannot be called until its owner repairs it. Absent if it is valid. */
+  /**
+   * Path and error of an invalid stored application, which cannot be called until its owner repairs it. Absent if it is valid.
+   */
   readonly issue?: string;
 }
 

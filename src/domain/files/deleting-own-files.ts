@@ -4,7 +4,8 @@ import { getOwnFolder } from './own-folder.ts';
 import type { StoredResources } from './stored-resources.ts';
 
 /**
- * Wraps a store so that it deletes an application's own files after the application. No code that uses the store can forget them. If a
+ * Wraps a store so that it deletes an application's own files after the application. No code that uses the store can forget them.
+ * If a
  * node crashes in between, the files stay in the bucket of the maker, who sees and deletes them.
  */
 export function deletingOwnFiles(

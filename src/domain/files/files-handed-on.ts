@@ -10,8 +10,10 @@ const maxNamedFiles = 1000;
 
 /**
  * Returns references of the files that a caller hands on with a request: files that it names and may read itself, and files that
- * it received this way. A right keeps its origin. Only the user's messages, and programs that name what they may read themselves, hand
- * on files on a path that includes an application of another user. Otherwise such an application could have any file of its next user named in a reply.
+ * it received this way. A right keeps its origin. Only the user's messages, and programs that name what they may read themselves,
+ * hand
+ * on files on a path that includes an application of another user. Otherwise such an application could have any file of its next
+ * user named in a reply.
  */
 export function filesHandedOn(
   caller: Caller,

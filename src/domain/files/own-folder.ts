@@ -7,7 +7,8 @@ const maxNameChars = 60;
 const digestLength = 12;
 
 /**
- * Returns the folder for an application's own files, independent of its user. `path` is empty for a whole bucket, otherwise it ends with a slash.
+ * Returns the folder for an application's own files, independent of its user. `path` is empty for a whole bucket, otherwise it
+ * ends with a slash.
  *
  * An application that a user saved has a folder in its owner's bucket. The owner's quota bounds it, and the owner lists and
  * deletes its files. A deployment of the configuration, or one that administrators published, has a bucket.

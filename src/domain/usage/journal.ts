@@ -105,7 +105,10 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Port for records that are appended and never changed. For ratings, a later record with an existing ID replaces the earlier one. Throws StoreFault. */
+/**
+ * Port for records that are appended and never changed. For ratings, a later record with an existing ID replaces the earlier one.
+ * Throws StoreFault.
+ */
 export interface Journal {
   appendUsage(records: readonly UsageRecord[]): Promise<void>;
   appendAudit(records: readonly AuditRecord[]): Promise<void>;

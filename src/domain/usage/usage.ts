@@ -93,7 +93,7 @@ interface CachedCounts {
   readonly writtenForHour: number;
 }
 
-/** Returns the cached tokens that an upstream reports, never more than the prompt has. */
+/** Returns the cache reads and writes that an upstream reports, never more than the prompt has. */
 export function countCached({ prompt_tokens, prompt_tokens_details: reported }: PricedCounts): CachedCounts {
   const details = isJsonObject(reported) ? reported : {};
   const read = atMost(prompt_tokens, details.cached_tokens);
@@ -102,8 +102,10 @@ export function countCached({ prompt_tokens, prompt_tokens_details: reported }: 
 }
 
 /**
- * Returns the cost of a reply and its tokens, in billionths of a USD. Cached tokens cost `cacheRead`, `cacheWrite` and `cacheWrite1h` if
- * the upstream reports them, else `prompt`. Without pricing, as for applications, the cost is 0, because inner calls are charged at the deployment that answers them.
+ * Returns the cost of a reply and its tokens, in billionths of a USD. Cached tokens cost `cacheRead`, `cacheWrite` and
+ * `cacheWrite1h` if
+ * the upstream reports them, else `prompt`. Without pricing, as for applications, the cost is 0, because inner calls are charged
+ * at the deployment that answers them.
  */
 export function costOf({ pricing }: Pick<Deployment, 'pricing'>, usage: PricedCounts): number {
   if (pricing === undefined) return 0;

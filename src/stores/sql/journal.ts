@@ -20,7 +20,10 @@ import type { SqlDatabase } from './sql-database.ts';
 /** Each statement ends on the disk: many rows in one cost up to a third less. So many take the thread of SQLite two milliseconds. */
 const rowsAtOnce = 500;
 
-/** Usage and audit journal with one row for each record. An existing record stays unchanged, except that a later rating replaces an earlier one. */
+/**
+ * Usage and audit journal with one row for each record. An existing record stays unchanged, except that a later rating replaces
+ * an earlier one.
+ */
 export class SqlJournal implements Journal {
   readonly #database: SqlDatabase;
   #fullUsageInsert: string | undefined;

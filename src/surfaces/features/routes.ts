@@ -128,7 +128,9 @@ function keepRating({ deps, context, caller, deployment, bytes }: Asked): object
   return {};
 }
 
-/** Returns the ID of a rating. All ratings of one user for one response share an ID, so a later rating replaces an earlier one. */
+/**
+ * Returns the ID of a rating. All ratings of one user for one response share an ID, so a later rating replaces an earlier one.
+ */
 function toRatingId({ responseId }: Rating, { subject, deployment }: { subject: string; deployment: string }): string {
   if (responseId === undefined) return randomUUID();
   return `rating_${hash('sha256', JSON.stringify([subject, deployment, responseId]), 'base64url')}`;

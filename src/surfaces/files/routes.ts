@@ -38,7 +38,10 @@ export function fileRoutes(app: FastifyInstance, deps: FileDeps): void {
   });
 }
 
-/** Returns the buckets of a caller. An application that answers has its own bucket or folder, independent of its user, and a folder for the user's data. */
+/**
+ * Returns the buckets of a caller. An application that answers has its own bucket or folder, independent of its user, and a
+ * folder for the user's data.
+ */
 function toBuckets({ subject, chain }: Caller): Record<string, unknown> {
   if (chain === null) return { bucket: bucketOf(subject) };
   const deployment = chain.path.at(-1) ?? '';

@@ -65,7 +65,10 @@ function toAbilities({ readsImages, readsPdfs, reasons, callsTools }: Abilities)
   return { architecture: { input_modalities: inputs, output_modalities: ['text'] }, supported_parameters: parameters };
 }
 
-/** Returns the settings of an application that has a type. Callers who neither own nor administer it see only the properties that its form marks as public. */
+/**
+ * Returns the settings of an application that has a type. Callers who neither own nor administer it see only the properties that
+ * its form marks as public.
+ */
 function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {
   const { ofType } = deployment;
   if (ofType === undefined) return {};

@@ -30,7 +30,10 @@ export interface RunDeps {
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
-/** Names the fields that the upstream did not receive. `isRelayed` is whether it received the original request. If absent, that holds if every upstream receives it. */
+/**
+ * Names the fields that the upstream did not receive. `isRelayed` is whether it received the original request. By default, Parley
+ * assumes this if every upstream receives it.
+ */
 export type Ignored = (isRelayed?: boolean) => readonly string[];
 
 /** A response that is ready to be answered, by whoever reads it. */
@@ -38,7 +41,10 @@ export interface ReadyRun {
   readonly run: ResponseRun;
   /** What `Calls.answer` is asked. */
   readonly ask: ChatAsk;
-  /** Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation leaves out. */
+  /**
+   * Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation
+   * leaves out.
+   */
   readonly ignored: Ignored;
   /** Seals something for the caller. */
   readonly sealFor: (thoughts: Thoughts) => string;

@@ -44,7 +44,10 @@ export interface StoredRoutesDeps {
 /** Chains are read as a whole: as much of them as a request may hold. */
 const maxChainBytes = 256 * 1024 ** 2;
 
-/** Registers `/v1/responses/{response}` and the routes below it, also under each alias (docs/responses.md, Stored responses), and `/v1/user/responses`. */
+/**
+ * Registers `/v1/responses/{response}` and the routes below it, also under each alias (docs/responses.md, Stored responses), and
+ * `/v1/user/responses`.
+ */
 export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void {
   for (const { base } of responsesPlaces(deps.aliases)) {
     const url = `${base}/responses/:response`;

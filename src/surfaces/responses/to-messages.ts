@@ -23,7 +23,10 @@ const paragraph = '\n\n';
 /** What the translation of a conversation goes by. */
 export interface Conversing {
   readonly tools: OfferedTools;
-  /** Opens the sealed content of an item. Returns an empty result if it is omitted. `at` is the path of the item. Throws invalid_encrypted_content. */
+  /**
+   * Opens the sealed content of an item. Returns an empty result if it is omitted. `at` is the path of the item. Throws
+   * invalid_encrypted_content.
+   */
   readonly open: (item: SealedItem, at: string) => Thoughts;
   /** Where an item of the conversation stands in the request. */
   readonly pathOf: (item: AnyItem) => string;

@@ -14,8 +14,10 @@ interface Mute {
 export const muteBounds: BoundedCacheOptions<Mute> = { maxBytes: 256 * 1024, bytesOf: ({ what }) => what.length };
 
 /**
- * Servers that sent nothing within their time limit. Callers that reach the server with the same address, protocol, credentials, and
- * headers get the same error immediately for a while. The behavior of a server toward one caller's credentials never affects another caller's credentials.
+ * Servers that sent nothing within their time limit. Callers that reach the server with the same address, protocol, credentials,
+ * and
+ * headers get the same error immediately for a while. The behavior of a server toward one caller's credentials never affects
+ * another caller's credentials.
  */
 export class MuteServers {
   readonly #known: BoundedCache<Mute>;

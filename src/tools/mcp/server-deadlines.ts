@@ -7,7 +7,8 @@ export interface ServerDeadline {
 }
 
 /**
- * The running time limits of one server. They pause while Parley waits for another address, such as a token endpoint. A server
+ * The running time limits of one server. They pause while Parley waits for anything else, such as a token from another address. A
+ * server
  * counts as silent only after its full time.
  */
 export class ServerDeadlines {

@@ -83,7 +83,7 @@ function setRules(tokenizer: { rules: Tokenizer['rules'] }): void {
   if (tokenizer.rules.inline !== inlineRules) tokenizer.rules = { ...tokenizer.rules, inline: inlineRules };
 }
 
-/** Returns a space in place of a CJK character, because emphasis may start after either before any character. */
+/** Returns a space in place of a CJK character, because emphasis may start after both, regardless of the next character. */
 function toBefore(source: string, masked: string, before = ''): string {
   const at = masked.length - source.length;
   // Marked passes one code unit, which may be half of a character.

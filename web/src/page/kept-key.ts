@@ -3,7 +3,10 @@ import { tryParseJson } from '#base/json.ts';
 const name = 'parley key';
 const userName = 'parley key of';
 
-/** Returns the key of a link's `#key=…`, and always removes it from the address and the history. The key is not stored, because another person may have made the link. */
+/**
+ * Returns the key of a link's `#key=…`, and always removes it from the address and the history. The key is not stored, because
+ * another person may have made the link.
+ */
 export function takeLinkedKey(): string | undefined {
   const { hash, pathname, search } = location;
   const linked = new URLSearchParams(hash.slice(1)).get('key');

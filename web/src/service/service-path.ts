@@ -4,7 +4,8 @@ const referenceKinds: ReadonlySet<string> = new Set(['files', 'shared-chats']);
 const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Returns the canonical service path of a message's file reference. Returns undefined for any other text. Assistants write references, so a browser that resolves `..` must never lead one to another path.
+ * Returns the canonical service path of a message's file reference. Returns undefined for any other text. Assistants write
+ * references, so a browser that resolves `..` must never lead one to another path.
  */
 export function toReferencePath(reference: string): string | undefined {
   // A citation has a fragment, such as `#page=3`, which browsers do not send.
