@@ -33,7 +33,6 @@ import { refuseWhileDraining } from './refuse-while-draining.ts';
 import { startSample } from './sample/sample.ts';
 import { readSettings, SettingFault } from './settings.ts';
 import { readTls, watchTls } from './tls.ts';
-import { warmUp } from './warm-up.ts';
 import { withoutEchoes } from './without-echoes.ts';
 
 const clock = systemClock;
@@ -69,7 +68,6 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const reload = await keepConfiguration(node, environment, accepted);
   onHangUp = () => reload.reload();
   const connections = new KeptConnections(service.app.server);
-  await warmUp({ clock, http, embedder: service.embedder, stores: node.stores });
   const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
   const beside = await openSideListeners(node, service.app);
   const serving = [http, reload, service.embedder, service.app, ...beside, ...(sample?.server ? [sample.server] : [])];

@@ -151,7 +151,7 @@ function toDescription({ aliases }: Configuration): OpenApiDocument {
 }
 
 /** Stores of one test, in memory. */
-export function toStores(given: ServiceOptions): Parameters<typeof composeService>[0]['stores'] {
+function toStores(given: ServiceOptions): Parameters<typeof composeService>[0]['stores'] {
   const newKey = (): string => randomBytes(32).toString('base64url');
   return {
     consents: given.consents ?? new MemoryConsentStore(),
