@@ -51,7 +51,7 @@ import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
 import { mcpRoutes } from '#surfaces/mcp/routes.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
-import { servePassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
+import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
 import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surfaces/responses/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
@@ -220,7 +220,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   compatRoutes(app, {
     handler,
     calls,
-    servePassThrough: servePassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
+    passThrough: createPassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
     serveResponses: createServeResponses(responsesDeps),
     aliases: compat,
   });

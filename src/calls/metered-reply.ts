@@ -31,6 +31,8 @@ const noUsage: readonly ModelUsage[] = [];
  */
 export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly ignored: ReadonlySet<string>;
+  readonly over: Promise<void>;
+  #resolveOver: () => void = () => undefined;
   readonly #target: Target;
   readonly #totals: UsageTotals;
   readonly #notes: ReplyNotes;
@@ -46,6 +48,9 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
 
   constructor({ target, totals, notes }: Metered, reply: BegunSink<Item>) {
     this.ignored = notes.ignored;
+    this.over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
     this.#target = target;
     this.#totals = totals;
     this.#notes = notes;
@@ -83,6 +88,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#reply.fail(error);
+    this.#resolveOver();
   }
 
   frame(frame: Item): void {
@@ -124,6 +130,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (!this.#isOver) this.#report()?.catch(() => undefined);
     this.#isOver = true;
     this.#settle();
+    this.#resolveOver();
   }
 
   /** What was used is reported first. */
@@ -140,12 +147,13 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   #tellEnd(fault: { readonly error: unknown } | undefined): void {
     this.#settle();
     if (this.#isCancelled) return;
-    if (fault !== undefined) return this.#reply.fail(fault.error);
     try {
-      this.#reply.end();
+      if (fault !== undefined) this.#reply.fail(fault.error);
+      else this.#reply.end();
     } catch (thrown) {
       this.#reply.fail(toError(thrown, this.#target));
     }
+    this.#resolveOver();
   }
 
   #report(): Promise<void> | undefined {

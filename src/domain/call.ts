@@ -75,6 +75,8 @@ export interface Answer extends Handle {
   readonly headers: Readonly<Record<string, string>>;
   /** Fields of the request that did not reach a model; known from the first frame on. */
   readonly ignored: ReadonlySet<string>;
+  /** Resolves when the reply is over, also if it failed or was canceled. */
+  readonly over: Promise<void>;
   /** Tokens used so far, one item for each model; also of a reply that broke off. */
   used(): readonly ModelUsage[];
 }

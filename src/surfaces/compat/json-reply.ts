@@ -31,12 +31,10 @@ export class JsonReply implements ReplySink {
     const { response, replyHeaders } = this.#context;
     const whole = this.#folded === undefined ? this.#whole : Frame.ofCompletion(this.#folded.completion());
     sendJson(response, 200, whole?.bytes ?? '', replyHeaders);
-    this.#context.replyEnded();
   }
 
   fail(thrown: unknown): void {
     this.#context.sendError(thrown);
-    this.#context.replyEnded();
   }
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
@@ -6,6 +7,7 @@ import { parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import type { Calls, Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { parseBody, readModel } from '../http/read-request.ts';
@@ -22,23 +24,23 @@ import { apiOfPath, type CompatApi, compatApis, type DeploymentPlace, readId, re
 export interface CompatDeps {
   readonly handler: RequestHandler;
   readonly calls: Calls;
-  /** Serves the APIs that are passed through. */
-  readonly servePassThrough: ServePassThrough;
+  readonly passThrough: PassThroughSurface;
   /** Serves the Responses API on paths of deployments. */
   readonly serveResponses: ServeResponses;
   /** Prefixes that stand for `compat`, such as `openai`. */
   readonly aliases: readonly string[];
 }
 
-/** Serves one request of an API that is passed through; its deployment is named by the path, or by `model` of its body. */
-type ServePassThrough = (context: RequestContext, api: PassThroughApi, asked: PassThroughAsked) => Promise<void>;
+/** Serves the APIs that are passed through. */
+interface PassThroughSurface {
+  serve(asked: PassThroughAsked): Promise<void>;
+  maxFormBytes(request: IncomingMessage, api: PassThroughApi): number | undefined;
+}
 
-type ServeResponses = (
-  context: RequestContext,
-  named: { readonly deployment: string; readonly checkVersion: () => void },
-) => Promise<void>;
+type ServeResponses = (asked: Asked, named: { readonly deployment: string; readonly checkVersion: () => void }) => Promise<void>;
 
-interface PassThroughAsked {
+interface PassThroughAsked extends Asked {
+  readonly api: PassThroughApi;
   /** Undefined if the body's `model` names the deployment. */
   readonly deployment: string | undefined;
   /** Throws what is wrong with the version in the path; to be called once the caller may use the deployment. */
@@ -71,38 +73,47 @@ interface PathRules extends DeploymentPlace {
 
 function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion, isOpenAi, ...place }: PathRules): void {
   const { base } = place;
-  const facts = factsOf(`${base}{id}`, azureErrorDialect);
+  const facts = factsOf(deps, `${base}{id}`, azureErrorDialect);
   serveCalls(app, `${base}*`, (raw) => {
     const url = raw.request.url ?? '';
     const api = apiOfPath(url, place);
-    return deps.handler.serve(facts[api], raw, (context) => {
+    return deps.handler.serve(facts[api], raw, (context, caller) => {
       const target = readTarget(url, place);
       const needsVersion = requiresVersion === true && target.version === undefined;
-      return serve(deps, context, { ...target, needsVersion, isOpenAi: isOpenAi === true });
+      return serve(deps, { context, caller }, { ...target, needsVersion, isOpenAi: isOpenAi === true });
     });
   });
 }
 
 /** What the route of each API is, for measures and logs. */
-function factsOf(base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
+function factsOf(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
   const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteFacts] => {
-    const operation = isPassThroughApi(api) ? 'passthrough' : operations[api];
-    return [api, { operation, route: `${base}/${api}`, errorDialect }];
+    const facts = { route: `${base}/${api}`, errorDialect };
+    if (!isPassThroughApi(api)) return [api, { ...facts, operation: operations[api] }];
+    return [api, { ...facts, operation: 'passthrough', maxBodyBytes: (request) => deps.passThrough.maxFormBytes(request, api) }];
   });
   return Object.fromEntries(entries) as Record<CompatApi, RouteFacts>;
 }
 
 function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): void {
   const byModel = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
-  const facts = factsOf(base, modelErrorDialect);
+  const facts = factsOf(deps, base, modelErrorDialect);
   for (const api of compatApis) {
-    const asked: Asked = { ...byModel, api };
+    const named: Named = { ...byModel, api };
     const serveApi = api === 'chat/completions' ? serveChat : serve;
-    serveCalls(app, `${base}/${api}`, (raw) => deps.handler.serve(facts[api], raw, (context) => serveApi(deps, context, asked)));
+    serveCalls(app, `${base}/${api}`, (raw) =>
+      deps.handler.serve(facts[api], raw, (context, caller) => serveApi(deps, { context, caller }, named)),
+    );
   }
 }
 
 interface Asked {
+  readonly context: RequestContext;
+  readonly caller: Caller;
+}
+
+/** The API of a request, and how it names its deployment. */
+interface Named {
   readonly api: CompatApi;
   /** Undefined if the body's `model` names the deployment. */
   readonly encodedId: string | undefined;
@@ -112,32 +123,34 @@ interface Asked {
   readonly isOpenAi: boolean;
 }
 
-async function serve(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { api } = asked;
-  if (api === 'chat/completions') return serveChat(deps, context, asked);
-  if (api === 'embeddings') return serveEmbeddings(deps, context, asked);
-  const deployment = asked.encodedId === undefined ? undefined : readId(asked.encodedId);
+async function serve(deps: CompatDeps, asked: Asked, named: Named): Promise<void> {
+  const { api } = named;
+  if (api === 'chat/completions') return serveChat(deps, asked, named);
+  if (api === 'embeddings') return serveEmbeddings(deps, asked, named);
+  const deployment = named.encodedId === undefined ? undefined : readId(named.encodedId);
   if (api === 'responses') {
     if (deployment === undefined) throw routeNotFound();
-    return deps.serveResponses(context, { deployment, checkVersion: () => checkVersion(asked) });
+    return deps.serveResponses(asked, { deployment, checkVersion: () => checkVersion(named) });
   }
-  return deps.servePassThrough(context, api, { deployment, checkVersion: () => checkVersion(asked) });
+  return deps.passThrough.serve({ ...asked, api, deployment, checkVersion: () => checkVersion(named) });
 }
 
-async function serveChat(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { target, body } = await authorize(deps, context, { ...asked, use: 'chat' });
+async function serveChat(deps: CompatDeps, asked: Asked, named: Named): Promise<void> {
+  const { context } = asked;
+  const { target, body } = await authorize(deps, asked, { ...named, use: 'chat' });
   const request = parseChatRequest(body);
   const { stream, stream_options: options } = request;
-  const takesBareChunks = !asked.isOpenAi || (isJsonObject(options) && options.include_usage === true);
+  const takesBareChunks = !named.isOpenAi || (isJsonObject(options) && options.include_usage === true);
   const reply =
     stream === true
       ? new StreamedReply(context, takesBareChunks ? compatEvents : new EventsWithChoices())
       : new JsonReply(context);
-  context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
+  await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
-async function serveEmbeddings(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { target, body } = await authorize(deps, context, { ...asked, use: 'embedding' });
+async function serveEmbeddings(deps: CompatDeps, asked: Asked, named: Named): Promise<void> {
+  const { context } = asked;
+  const { target, body } = await authorize(deps, asked, { ...named, use: 'embedding' });
   const reply = await deps.calls.embed(target, parseEmbeddingsRequest(body), context.signal);
   context.answeredBy(reply);
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
@@ -146,21 +159,21 @@ async function serveEmbeddings(deps: CompatDeps, context: RequestContext, asked:
 /** The body of a request whose path names the deployment is not parsed before the caller may use that. */
 async function authorize(
   { handler, calls }: CompatDeps,
-  context: RequestContext,
-  { use, ...asked }: Asked & { readonly use: 'chat' | 'embedding' },
+  { context, caller }: Asked,
+  { use, ...named }: Named & { readonly use: 'chat' | 'embedding' },
 ): Promise<{ readonly target: Target; readonly body: unknown }> {
-  const { caller, bytes } = await handler.authenticate(context);
-  const named = asked.encodedId === undefined ? parseBody(bytes) : undefined;
-  const deployment = asked.encodedId === undefined ? readModel(named) : readId(asked.encodedId);
+  const bytes = await handler.readJson(context);
+  const parsed = named.encodedId === undefined ? parseBody(bytes) : undefined;
+  const deployment = named.encodedId === undefined ? readModel(parsed) : readId(named.encodedId);
   const { id, record, request } = context;
   record.deployment(deployment);
   const wantsTrace = request.headers['x-parley-trace'] === 'true';
   const target = await calls.authorize({ id, deployment, caller, record, origin: request, wantsTrace }, use);
-  if (asked.version !== undefined || asked.needsVersion) checkVersion(asked);
-  return { target, body: named ?? parseBody(bytes) };
+  if (named.version !== undefined || named.needsVersion) checkVersion(named);
+  return { target, body: parsed ?? parseBody(bytes) };
 }
 
-function checkVersion({ version, needsVersion }: Asked): void {
+function checkVersion({ version, needsVersion }: Named): void {
   if (version !== undefined) checkApiVersion(version);
   else if (needsVersion) throw missingApiVersion();
 }

@@ -68,7 +68,8 @@ export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, Serv
   return new Map(
     Object.entries(features).map(([name, feature]) => {
       const facts = { operation: 'chat', route: `${base}{id}/${name}` } as const;
-      const serve: ServeRaw = (raw) => deps.handler.serve(facts, raw, (context) => serveFeature(deps, context, feature));
+      const serve: ServeRaw = (raw) =>
+        deps.handler.serve(facts, raw, (context, caller) => serveFeature(deps, { context, caller }, feature));
       return [name, serve];
     }),
   );
@@ -81,10 +82,14 @@ export function toRatePath(method: string | undefined, url: string): string {
   return `${base}${url.slice('/v1/'.length)}`;
 }
 
-async function serveFeature(deps: FeatureRoutesDeps, context: RequestContext, { address, answer }: Feature): Promise<void> {
+async function serveFeature(
+  deps: FeatureRoutesDeps,
+  { context, caller }: Pick<Asked, 'context' | 'caller'>,
+  { address, answer }: Feature,
+): Promise<void> {
   const { handler, calls, catalog } = deps;
   const { request, response } = context;
-  const { caller, bytes } = await handler.authenticate(context);
+  const bytes = await handler.readJson(context);
   const snapshot = deps.snapshot();
   const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(encodedIdIn(request.url ?? '')));
   const endpoint = featureAddress(deployment, address);

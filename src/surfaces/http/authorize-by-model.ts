@@ -1,5 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import type { Calls, Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import { parseBody, readModel } from './read-request.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RequestHandler } from './request-handler.ts';
@@ -20,11 +21,10 @@ interface Naming {
 /** Returns the deployment for chat that the path or `model` of the body names, once the caller may use it. */
 export async function authorizeByModel(
   { handler, calls }: { readonly handler: RequestHandler; readonly calls: Calls },
-  context: RequestContext,
+  { context, caller }: { readonly context: RequestContext; readonly caller: Caller },
   { deployment: inPath, unnamed }: Naming = {},
 ): Promise<Authorized> {
-  const { caller, bytes } = await handler.authenticate(context);
-  const value = toNamed(parseBody(bytes), inPath);
+  const value = toNamed(parseBody(await handler.readJson(context)), inPath);
   const deployment = readModel(value, unnamed);
   const { id, record, request } = context;
   record.deployment(deployment);

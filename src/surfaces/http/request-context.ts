@@ -8,7 +8,6 @@ import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { ignoredHeader, toIgnoredNames } from './ignored-header.ts';
-import type { InFlightCalls } from './in-flight-calls.ts';
 import { privateFields } from './private-answer.ts';
 import { sendJson } from './send-json.ts';
 
@@ -45,29 +44,28 @@ export class RequestContext {
   readonly clock: Clock;
   readonly errorDialect: ErrorDialect;
   slot = -1;
-  readonly #inFlightCalls: InFlightCalls;
   #controller: AbortController | undefined;
   #cancelled: { readonly reason: unknown } | undefined;
   #error: ParleyError | undefined;
-  /** The reply under way, or the one that was sent. */
+  /** The reply in progress, or the one that was sent. */
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
   #following: { readonly answer: Answer; readonly reply: Failing } | undefined;
-  /** Parts that are not over: the route's own work and the response; `follow` adds the reply. */
-  #unfinished = 2;
   #isPaused = false;
+  /** Resolves when the response is sent or its connection is closed. */
+  readonly closed: Promise<void>;
 
-  /** It leaves the calls under way when all is finished. */
-  constructor(facts: RequestFacts, inFlightCalls: InFlightCalls) {
+  constructor(facts: RequestFacts) {
     this.id = facts.id;
     this.request = facts.request;
     this.response = facts.response;
     this.record = facts.record;
     this.clock = facts.clock;
     this.errorDialect = facts.errorDialect;
-    this.#inFlightCalls = inFlightCalls;
-    this.response.once('close', () => {
-      if (!this.response.writableFinished) this.cancel(new CallerLeft());
-      this.finish();
+    this.closed = new Promise((resolve) => {
+      this.response.once('close', () => {
+        if (!this.response.writableFinished) this.cancel(new CallerLeft());
+        resolve();
+      });
     });
   }
 
@@ -118,12 +116,16 @@ export class RequestContext {
     if (this.#cancelled !== undefined) throw this.#cancelled.reason;
   }
 
-  /** Keeps the reply that is under way: it is cancelled with the request, its header fields are on every answer from now on, its tokens are counted. */
-  follow(answer: Answer, reply: Failing): void {
+  /**
+   * Resolves when the reply is over. Until then it is canceled with the request. Its header fields are part of every answer from now on,
+   * and its tokens are recorded.
+   */
+  async follow(answer: Answer, reply: Failing): Promise<void> {
     this.#answer = answer;
-    this.#unfinished += 1;
     this.#following = { answer, reply };
     if (this.#cancelled !== undefined) this.#cancelReply(this.#cancelled.reason);
+    await answer.over;
+    this.#following = undefined;
   }
 
   /** The same for a reply that is whole already. */
@@ -172,16 +174,8 @@ export class RequestContext {
     else sendJson(response, error.status, bytes, headers);
   }
 
-  /** The reply that is under way has ended; to be called by its sink. */
-  replyEnded(): void {
-    this.#following = undefined;
-    this.finish();
-  }
-
-  /** One part is over. After the last one the call is recorded, so that no caller waits for the accounting. */
+  /** Records the end of the request. Called after the response is closed, so that no client waits for the accounting. */
   finish(): void {
-    this.#unfinished -= 1;
-    if (this.#unfinished > 0) return;
     const { prompt_tokens, completion_tokens } = addUp(this.#answer?.used() ?? []);
     const hasLeft = this.#cancelled !== undefined && this.hasLeft;
     const error = hasLeft ? undefined : this.#error;
@@ -193,7 +187,6 @@ export class RequestContext {
       completionTokens: completion_tokens,
       atMs: this.clock.nowMs(),
     });
-    this.#inFlightCalls.delete(this);
   }
 
   #cancelReply(reason: unknown): void {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { findSessionInHeaders } from '#contract/session-id.ts';
@@ -26,15 +27,14 @@ export interface RouteFacts {
   readonly route: string;
   /** Absent: that of the compat surface. */
   readonly errorDialect?: ErrorDialect;
+  /** Returns the maximum number of bytes of a body. Absent or undefined: `security.maxBodyBytes`. */
+  readonly maxBodyBytes?: (request: IncomingMessage) => number | undefined;
 }
 
-/** A request whose caller is known, and the bytes of its body. */
-export interface AuthenticatedBody {
-  readonly caller: Caller;
-  readonly bytes: Buffer;
-}
+/** Answers a request whose caller is known. Resolves when the answer is complete. What it throws is sent as an error. */
+export type AnswerRequest = (context: RequestContext, caller: Caller) => Promise<void>;
 
-/** Serves the requests that are calls: each gets an id, a record, and an answer whatever happens. */
+/** Serves the requests that are calls. Each gets an ID, a record, and an answer. */
 export class RequestHandler {
   readonly #deps: RequestHandlerDeps;
 
@@ -42,46 +42,41 @@ export class RequestHandler {
     this.#deps = deps;
   }
 
-  /** Runs the work of one request on its raw request and response; what it throws becomes the answer. */
-  async serve(
-    { operation, route, errorDialect = compatErrorDialect }: RouteFacts,
-    { id, request, response }: RawRequest,
-    work: (context: RequestContext) => Promise<void>,
-  ): Promise<void> {
+  /** Authenticates a request, answers it, and records its end. */
+  async serve(facts: RouteFacts, { id, request, response }: RawRequest, answer: AnswerRequest): Promise<void> {
     const { clock, telemetry, inFlightCalls } = this.#deps;
+    const { operation, route, errorDialect = compatErrorDialect } = facts;
     // Node joins fields that come twice.
     const { traceparent, tracestate } = request.headers as Readonly<Record<string, string | undefined>>;
     const record = telemetry.begin({ operation, route, requestId: id, traceparent, tracestate, atMs: clock.nowMs() });
     record.session = findSessionInHeaders(request.headers);
-    const context = new RequestContext({ id, request, response, record, clock, errorDialect }, inFlightCalls);
+    const context = new RequestContext({ id, request, response, record, clock, errorDialect });
     try {
       if (inFlightCalls.isClosed) {
         response.setHeader('connection', 'close');
         throw new ParleyError('shutting_down', 'This node is stopping; send the request again.', { retryAfterSeconds: 1 });
       }
       inFlightCalls.add(context);
-      await work(context);
+      refuseLargeBody(request, facts.maxBodyBytes?.(request) ?? this.#maxBodyBytes);
+      const credentials = readCredentials(request, errorDialect.takesXApiKey);
+      const caller = await this.#deps.identify(credentials, request, 'accepts bound keys');
+      record.caller = caller;
+      await answer(context, caller);
     } catch (thrown) {
       context.sendError(thrown);
     }
+    await context.closed;
     context.finish();
+    inFlightCalls.delete(context);
   }
 
-  /** Who calls; a body that is announced too large is refused first. */
-  async identify(context: RequestContext, maxBytes: number): Promise<Caller> {
-    const { request, record, errorDialect } = context;
-    refuseLargeBody(request, maxBytes);
-    const caller = await this.#deps.identify(readCredentials(request, errorDialect.takesXApiKey), request, 'accepts bound keys');
-    record.caller = caller;
-    return caller;
+  /** Reads a JSON body. Throws 415 for another media type and 413 for too many bytes. */
+  readJson(context: RequestContext): Buffer | Promise<Buffer> {
+    requireJson(context.request);
+    return readBody(context.request, this.#maxBodyBytes, () => context.signal);
   }
 
-  /** Who calls, and the bytes of the body. Checked in this order: size, credentials, media type. */
-  async authenticate(context: RequestContext): Promise<AuthenticatedBody> {
-    const { request } = context;
-    const maxBytes = this.#deps.snapshot().configuration.security.maxBodyBytes;
-    const caller = await this.identify(context, maxBytes);
-    requireJson(request);
-    return { caller, bytes: await readBody(request, maxBytes, () => context.signal) };
+  get #maxBodyBytes(): number {
+    return this.#deps.snapshot().configuration.security.maxBodyBytes;
   }
 }

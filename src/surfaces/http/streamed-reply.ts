@@ -83,7 +83,6 @@ export class StreamedReply implements ReplySink {
     const context = this.#context;
     if (this.#stream === undefined) context.sendError(error);
     else this.#breakOff(this.#stream, error);
-    context.replyEnded();
   }
 
   /** Throws what the writer throws of a reply that may not end here. */
@@ -92,7 +91,6 @@ export class StreamedReply implements ReplySink {
     this.#stream?.send(this.#writer.end());
     this.#isOver = true;
     this.#stream?.end();
-    this.#context.replyEnded();
   }
 
   #breakOff(stream: EventStream, error: ParleyError): void {

@@ -37,7 +37,10 @@ const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
 export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
   const running = new RunningCalls();
   const serveMcp: ServeRaw = (raw) =>
-    deps.handler.serve(facts, raw, (context) => serve({ ...deps, running }, context, toEncodedId(raw.request.url ?? '')));
+    deps.handler.serve(facts, raw, (context, caller) => {
+      const encodedId = toEncodedId(raw.request.url ?? '');
+      return serve({ ...deps, running }, { context, caller, encodedId });
+    });
   serveRaw(app, 'POST', `${base}*`, (raw) => {
     const path = pathBelow(base, raw.request.url ?? '');
     return (deps.others.get(path.slice(path.lastIndexOf('/') + 1)) ?? serveMcp)(raw);
@@ -52,10 +55,16 @@ function toEncodedId(url: string): string {
   throw methodNotAllowed('POST', toAllowed(['GET']));
 }
 
-async function serve(deps: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
+interface Asked {
+  readonly context: RequestContext;
+  readonly caller: Caller;
+  readonly encodedId: string;
+}
+
+async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, encodedId }: Asked): Promise<void> {
   refuseOtherOrigins(context.request, deps.snapshot().configuration.security.allowedOrigins);
   const outlet = new Outlet(context, readAccepted(context.request));
-  const { caller, bytes } = await deps.handler.authenticate(context);
+  const bytes = await deps.handler.readJson(context);
   const deployment = await findChat(deps, caller, encodedId);
   let id: McpMessage['id'];
   try {

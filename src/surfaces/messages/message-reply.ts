@@ -53,12 +53,10 @@ export class JsonMessage implements ReplySink {
     if (relayed === undefined) for (const event of this.#events.end()) this.#fold.add(event);
     const headers = headersOf(context, relayed, this.#ignored);
     sendJson(context.response, 200, relayed?.bytes ?? toLatin1(JSON.stringify(this.#fold.message)), headers);
-    context.replyEnded();
   }
 
   fail(thrown: unknown): void {
     this.#context.sendError(thrown);
-    this.#context.replyEnded();
   }
 }
 

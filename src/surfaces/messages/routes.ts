@@ -5,6 +5,7 @@ import { toLatin1 } from '#base/text-bytes.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import { findSessionInMetadata } from '#contract/session-id.ts';
 import type { Calls, Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/usage.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
@@ -42,15 +43,16 @@ export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
     ] as const;
     for (const [route, serve] of serves) {
       const facts = { operation: 'chat', route, errorDialect: errorDialectOf(prefix) } as const;
-      serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context) => serve(deps, context)));
+      serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context, caller) => serve(deps, { context, caller })));
     }
   }
   for (const alias of deps.aliases) modelRoutes(app, alias, deps);
 }
 
-async function serveMessages(deps: MessagesDeps, context: RequestContext): Promise<void> {
+async function serveMessages(deps: MessagesDeps, asked: Asked): Promise<void> {
   const { calls } = deps;
-  const { target, value, affinity } = await authorize(deps, context);
+  const { context } = asked;
+  const { target, value, affinity } = await authorize(deps, asked);
   const names = new ToolNames();
   const parsed = parseMessagesRequest(value);
   context.record.session ??= findSessionInMetadata(parsed);
@@ -65,14 +67,20 @@ async function serveMessages(deps: MessagesDeps, context: RequestContext): Promi
     request.stream === true
       ? new StreamedReply(context, new MessageWriter(events, ignored))
       : new JsonMessage(context, events, ignored);
-  context.follow(calls.answer(target, { request, native, affinity, includesCost: context.wantsCost }, reply), reply);
+  await context.follow(calls.answer(target, { request, native, affinity, includesCost: context.wantsCost }, reply), reply);
 }
 
-async function serveCount(deps: MessagesDeps, context: RequestContext): Promise<void> {
-  const { target, value } = await authorize(deps, context);
+async function serveCount(deps: MessagesDeps, asked: Asked): Promise<void> {
+  const { context } = asked;
+  const { target, value } = await authorize(deps, asked);
   const ask = toChatAsk(context, { target, names: new ToolNames(), parsed: parseCountRequest(value) });
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
   sendJson(context.response, 200, toLatin1(JSON.stringify({ input_tokens })), context.headers);
+}
+
+interface Asked {
+  readonly context: RequestContext;
+  readonly caller: Caller;
 }
 
 interface Authorized {
@@ -82,9 +90,9 @@ interface Authorized {
   readonly affinity: string | undefined;
 }
 
-async function authorize(deps: MessagesDeps, context: RequestContext): Promise<Authorized> {
-  const { target, value } = await authorizeByModel(deps, context, { unnamed });
-  const { headers } = context.request;
+async function authorize(deps: MessagesDeps, asked: Asked): Promise<Authorized> {
+  const { target, value } = await authorizeByModel(deps, asked, { unnamed });
+  const { headers } = asked.context.request;
   checkCachePolicy(headers);
   const affinity = prefersCache(headers) ? conversationPrefix(value, target.call.caller.subject) : undefined;
   return { target, value, affinity };

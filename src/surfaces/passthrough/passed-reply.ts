@@ -41,7 +41,6 @@ export class PassedReply implements Sink<PassedFrame> {
     if (this.#kind === 'json') sendJson(response, 200, this.#json, this.#context.replyHeaders);
     else if (this.#events !== undefined) this.#events.end();
     else endResponse(response, '');
-    this.#context.replyEnded();
   }
 
   fail(thrown: unknown): void {
@@ -49,7 +48,6 @@ export class PassedReply implements Sink<PassedFrame> {
     this.#isOver = true;
     if (this.#kind === undefined || this.#kind === 'json') this.#context.sendError(thrown);
     else this.#breakOff(thrown);
-    this.#context.replyEnded();
   }
 
   #begin({ kind, contentType }: PassedFrame): void {

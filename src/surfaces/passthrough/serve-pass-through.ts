@@ -19,29 +19,37 @@ export interface PassThroughDeps {
   readonly maxFormBytes: () => number;
 }
 
-/** How a request names its deployment. */
-interface Asked {
+/** A request of such an API. */
+interface PassThroughAsked {
+  readonly context: RequestContext;
+  readonly caller: Caller;
+  readonly api: PassThroughApi;
   /** Undefined if the body's `model` names it. */
   readonly deployment: string | undefined;
   /** Throws what is wrong with the version in the path. */
   readonly checkVersion: () => void;
 }
 
-/** Serves requests of the APIs that are passed through: each is authorized, parsed, and answered. */
-export function servePassThrough(deps: PassThroughDeps) {
-  return async (context: RequestContext, api: PassThroughApi, asked: Asked): Promise<void> => {
-    const asking = { deps, context, api, asked };
-    const { target, request } = await (comesAsForm(context.request, passThrough[api]) ? readForm(asking) : readJson(asking));
-    const reply = new PassedReply(context);
-    context.follow(deps.calls.passThrough(target, request, reply), reply);
-  };
+/** The APIs that are passed through. */
+export interface PassThroughSurface {
+  /** Authorizes, parses, and answers a request. */
+  serve(asked: PassThroughAsked): Promise<void>;
+  /** Returns the maximum number of bytes of a form. Undefined if the request is no form. */
+  maxFormBytes(request: IncomingMessage, api: PassThroughApi): number | undefined;
 }
 
-interface Asking {
-  readonly deps: PassThroughDeps;
-  readonly context: RequestContext;
-  readonly api: PassThroughApi;
-  readonly asked: Asked;
+export function createPassThrough(deps: PassThroughDeps): PassThroughSurface {
+  return {
+    async serve(asked) {
+      const { context, api } = asked;
+      const { target, request } = await (isForm(context.request, passThrough[api])
+        ? readForm(deps, asked)
+        : readJson(deps, asked));
+      const reply = new PassedReply(context);
+      await context.follow(deps.calls.passThrough(target, request, reply), reply);
+    },
+    maxFormBytes: (request, api) => (isForm(request, passThrough[api]) ? deps.maxFormBytes() : undefined),
+  };
 }
 
 interface Read {
@@ -50,29 +58,28 @@ interface Read {
 }
 
 /** An API that takes both is asked by the media type. */
-function comesAsForm({ headers }: IncomingMessage, { takes }: PassThroughTraits): boolean {
+function isForm({ headers }: IncomingMessage, { takes }: PassThroughTraits): boolean {
   return takes === 'form' || (takes === 'either' && /^\s*multipart\//i.test(headers['content-type'] ?? ''));
 }
 
 /** The body of a request whose path names the deployment is not looked into before the caller may use that. */
-async function readJson({ deps: { handler, calls }, context, api, asked }: Asking): Promise<Read> {
-  const { caller, bytes } = await handler.authenticate(context);
-  const named = asked.deployment === undefined ? parseBody(bytes) : undefined;
-  const target = await calls.authorize(toCall(context, caller, asked.deployment ?? readModel(named)), api);
+async function readJson({ handler, calls }: PassThroughDeps, asked: PassThroughAsked): Promise<Read> {
+  const { context, caller, api, deployment } = asked;
+  const bytes = await handler.readJson(context);
+  const named = deployment === undefined ? parseBody(bytes) : undefined;
+  const target = await calls.authorize(toCall(context, caller, deployment ?? readModel(named)), api);
   asked.checkVersion();
   return { target, request: { api, body: parsePassThrough(api, named ?? parseBody(bytes)) } };
 }
 
 /** A form is read no further than to its model, and a little ahead. */
-async function readForm({ deps, context, api, asked }: Asking): Promise<Read> {
-  const { handler, calls } = deps;
-  const maxFormBytes = deps.maxFormBytes();
+async function readForm(deps: PassThroughDeps, asked: PassThroughAsked): Promise<Read> {
+  const { context, caller, api, deployment } = asked;
   const { request, response } = context;
-  const caller = await handler.identify(context, maxFormBytes);
   const boundary = requireForm(request);
   response.once('finish', () => letGo(request));
-  const form = new PassedForm(withinBytes(piecesOf(request), maxFormBytes), boundary, api);
-  const target = await calls.authorize(toCall(context, caller, asked.deployment ?? (await form.readModel())), api);
+  const form = new PassedForm(withinBytes(piecesOf(request), deps.maxFormBytes()), boundary, api);
+  const target = await deps.calls.authorize(toCall(context, caller, deployment ?? (await form.readModel())), api);
   asked.checkVersion();
   await form.readAhead();
   return { target, request: { api, form, defaults: target.deployment.defaults } };

@@ -58,13 +58,11 @@ export class CompactReply implements ReplySink {
       usage: usage ?? noUsage,
     };
     sendJson(context.response, 200, toLatin1(JSON.stringify(compaction)), context.headers);
-    context.replyEnded();
   }
 
   fail(thrown: unknown): void {
     this.#context.sendError(thrown);
     this.#compacting.run.abandon();
-    this.#context.replyEnded();
   }
 }
 

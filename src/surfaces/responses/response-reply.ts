@@ -61,7 +61,6 @@ export class JsonResponse implements ReplySink {
     this.#run.abandon();
     this.#whenSettled(() => {
       this.#context.sendError(thrown);
-      this.#context.replyEnded();
     });
   }
 
@@ -78,7 +77,6 @@ export class JsonResponse implements ReplySink {
     const context = this.#context;
     const bytes = this.#relayed ?? this.#text.take();
     sendJson(context.response, 200, bytes, headersOf(context, this.#ignored(this.#isRelayed)));
-    context.replyEnded();
   }
 }
 

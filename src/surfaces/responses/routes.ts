@@ -6,6 +6,7 @@ import { httpRefusal, type ParleyError } from '#contract/errors.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toSessionId } from '#contract/session-id.ts';
 import type { Calls, Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
@@ -54,7 +55,7 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
     ] as const;
     for (const [route, serve] of serves) {
       const facts = { operation: 'chat', route, errorDialect: modelErrorDialect } as const;
-      serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context) => serve(deps, context)));
+      serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context, caller) => serve(deps, { context, caller })));
     }
     if (takesVersion) continue;
     app.get(`${base}/responses`, ({ headers }) => {
@@ -70,6 +71,11 @@ function noWebSocket(): ParleyError {
   });
 }
 
+interface Asked {
+  readonly context: RequestContext;
+  readonly caller: Caller;
+}
+
 /** A deployment that the path names, as on Azure's paths. */
 interface NamedByPath {
   readonly deployment: string;
@@ -78,12 +84,13 @@ interface NamedByPath {
 }
 
 /** Returns the handler for `/{alias}/deployments/{id}/responses`. */
-export function createServeResponses(deps: ResponsesDeps): (context: RequestContext, named: NamedByPath) => Promise<void> {
-  return (context, named) => serveCreate(deps, context, named);
+export function createServeResponses(deps: ResponsesDeps): (asked: Asked, named: NamedByPath) => Promise<void> {
+  return (asked, named) => serveCreate(deps, asked, named);
 }
 
-async function serveCreate(deps: ResponsesDeps, context: RequestContext, named?: NamedByPath): Promise<void> {
-  const { target, value } = await authorizeByModel(deps, context, { deployment: named?.deployment });
+async function serveCreate(deps: ResponsesDeps, asked: Asked, named?: NamedByPath): Promise<void> {
+  const { context } = asked;
+  const { target, value } = await authorizeByModel(deps, asked, { deployment: named?.deployment });
   named?.checkVersion();
   const request = parseResponsesRequest(value);
   context.record.session ??= toSessionId(request.prompt_cache_key);
@@ -94,12 +101,11 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext, named?:
   const chat = { ...ask, includesCost: context.wantsCost };
   if (request.stream !== true) {
     const reply = new JsonResponse(context, run, ignored);
-    context.follow(deps.calls.answer(target, chat, reply), reply);
-    return;
+    return context.follow(deps.calls.answer(target, chat, reply), reply);
   }
   const reply = streamed(context, run, ignored);
   const admitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
-  context.follow(deps.calls.answer(target, { ...chat, admitted }, reply), reply);
+  await context.follow(deps.calls.answer(target, { ...chat, admitted }, reply), reply);
 }
 
 /** An application that calls with a per-request key neither stores for its user nor reads what the user stored. */
@@ -140,8 +146,9 @@ async function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target
   }
 }
 
-async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise<void> {
-  const { target, value } = await authorizeByModel(deps, context);
+async function serveCount(deps: ResponsesDeps, asked: Asked): Promise<void> {
+  const { context } = asked;
+  const { target, value } = await authorizeByModel(deps, asked);
   const request = parseResponsesRequest(value);
   const opened = await keeperFor(deps, target).look(target, request);
   const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
@@ -151,15 +158,16 @@ async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise
   sendJson(context.response, 200, toLatin1(JSON.stringify(body)), context.headers);
 }
 
-async function serveCompact(deps: ResponsesDeps, context: RequestContext): Promise<void> {
-  const { target, value } = await authorizeByModel(deps, context);
+async function serveCompact(deps: ResponsesDeps, asked: Asked): Promise<void> {
+  const { context } = asked;
+  const { target, value } = await authorizeByModel(deps, asked);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
   const looked = await keeperFor(deps, target).look(target, request);
   const opened = { ...looked, input: [...looked.input, compactionPrompt] };
   const { run, ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
-  context.follow(deps.calls.answer(target, ask, reply), reply);
+  await context.follow(deps.calls.answer(target, ask, reply), reply);
 }
 
 function withoutAbsent<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
