@@ -10,7 +10,6 @@ import { createAuthorize } from '#calls/authorize.ts';
 import { callApplication } from '#calls/call-application.ts';
 import { createCallUpstreams } from '#calls/call-upstream.ts';
 import { countTokens } from '#calls/count-tokens.ts';
-import type { AnswerWith } from '#calls/prepared-call.ts';
 import { createReserveLimits } from '#calls/reserve-limits.ts';
 import { runAddons } from '#calls/run-addons.ts';
 import { runQuickApp } from '#calls/run-quick-app.ts';
@@ -69,10 +68,7 @@ export function composeLine(deps: CompleteServiceDeps) {
   const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
   const callEndpoints = createCallUpstreams(upstreams);
   const applications = { perRequestKeys, callUpstreams: callEndpoints };
-  const callPrograms: AnswerWith = (prepared, sink) => callApplication(applications, prepared, sink);
-  const callModel: AnswerWith = (prepared, sink) =>
-    (prepared.target.deployment.isServedByPrograms ? callPrograms : callEndpoints)(prepared, sink);
-  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, callUpstreams: callModel, clock, newId, noteFault };
+  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, clock, newId, noteFault };
   const quickApps = {
     calls: () => calls,
     toolSources: (of: Configuration) => toolSources(of).sources,
@@ -80,8 +76,8 @@ export function composeLine(deps: CompleteServiceDeps) {
   };
   const ways: AnswerWays = {
     callUpstreams: callEndpoints,
-    runAddons: (prepared, sink) => runAddons(addons, prepared, sink),
-    callApplication: callPrograms,
+    callApplication: (prepared, sink) => callApplication(applications, prepared, sink),
+    runAddons: (prepared, run) => runAddons(addons, prepared, run),
     runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
     runRemoteTools: (prepared, run) => runRemoteTools(quickApps, prepared, run),
   };

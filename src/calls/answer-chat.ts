@@ -18,6 +18,7 @@ import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
 import { ReplyNotes } from './reply-notes.ts';
 import { asksForCost, withoutCostOption } from './requested-cost.ts';
 import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
+import type { runAddons } from './run-addons.ts';
 import { openConversation } from './run-quick-app.ts';
 import type { runRemoteTools } from './run-remote-tools.ts';
 import { UsageTotals } from './usage-totals.ts';
@@ -32,13 +33,15 @@ export interface AnswerChatDeps {
   readonly newId: () => string;
 }
 
-/** The ways to answer a call: a model's upstreams, with or without addons, an application behind an endpoint, one without code. */
+/** Functions that answer a call. `selectAnswer` chooses among them. */
 export interface AnswerWays {
+  /** Calls the upstreams of a model. */
   readonly callUpstreams: AnswerWith;
-  readonly runAddons: AnswerWith;
+  /** Calls upstreams that are programs, with a per-request key. */
   readonly callApplication: AnswerWith;
   readonly runQuickApp: AnswerWith;
-  /** Around any of them: the tools of servers that the request names. */
+  readonly runAddons: (prepared: PreparedCall, run: Parameters<typeof runAddons>[2]) => Handle;
+  /** Runs the tools of the MCP servers that the request names, around one of the others. */
   readonly runRemoteTools: (prepared: PreparedCall, run: Parameters<typeof runRemoteTools>[2]) => Handle;
 }
 
@@ -82,7 +85,9 @@ async function begin(
     return metered.refuse(refused);
   }
   prepared.holder.claims = reservation.claims;
-  metered.begin(reservation, (sink) => wayOf(ways, prepared)(prepared, new ReplyFiles(prepared, sink, noteRemovedReferences)));
+  metered.begin(reservation, (sink) =>
+    selectAnswer(ways, prepared)(prepared, new ReplyFiles(prepared, sink, noteRemovedReferences)),
+  );
 }
 
 /** The request with the deployment's defaults, checked against what the deployment takes. Throws the 400 that it deserves. */
@@ -121,9 +126,11 @@ function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
   if (offered !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offered);
 }
 
-function wayOf(ways: AnswerWays, { target: { deployment }, request, remote }: PreparedCall): AnswerWith {
-  let answer = deployment.isServedByPrograms ? ways.callApplication : ways.callUpstreams;
+function selectAnswer(ways: AnswerWays, { target: { deployment }, request, remote }: PreparedCall): AnswerWith {
+  const callModel = deployment.isServedByPrograms ? ways.callApplication : ways.callUpstreams;
+  let answer = callModel;
   if (deployment.quickApp !== undefined) answer = ways.runQuickApp;
-  else if (deployment.kind === 'model' && request.addons !== undefined) answer = ways.runAddons;
-  return remote === undefined ? answer : (asked, sink) => ways.runRemoteTools(asked, { remote, answer, sink });
+  else if (deployment.kind === 'model' && request.addons !== undefined)
+    answer = (prepared, sink) => ways.runAddons(prepared, { callModel, sink });
+  return remote === undefined ? answer : (prepared, sink) => ways.runRemoteTools(prepared, { remote, answer, sink });
 }

@@ -13,7 +13,6 @@ import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 
 export interface AddonDeps {
   readonly addonTools: (configuration: Configuration) => AddonTools;
-  readonly callUpstreams: AnswerWith;
   readonly clock: Clock;
   /** Returns a random ID. */
   readonly newId: () => string;
@@ -21,27 +20,33 @@ export interface AddonDeps {
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
-/** Gives a model the tools of the request's addons; Parley makes their calls. Throws `unknown_addon`. */
-export function runAddons(deps: AddonDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
+interface AddonRun {
+  readonly callModel: AnswerWith;
+  readonly sink: Sink<RawFrame>;
+}
+
+/** Gives a model the tools of the request's addons. Parley calls the tools, and `callModel` answers. Throws `unknown_addon`. */
+export function runAddons(deps: AddonDeps, prepared: PreparedCall, { callModel, sink }: AddonRun): Handle {
   const { addons = [], n = 1, ...request } = prepared.request;
   const { configuration } = prepared.target.snapshot;
   const found = findAddons(configuration, addons);
   // The request is another one now: an upstream of the caller's own dialect cannot be sent it as it came.
   const single = { ...prepared, request, native: undefined };
-  if (found.length === 0) return deps.callUpstreams({ ...single, request: { ...request, n } }, sink);
+  if (found.length === 0) return callModel({ ...single, request: { ...request, n } }, sink);
   const run = (reply: Sink<RawFrame>): Handle =>
     inToolForm(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
-      pump((signal) => loop(deps, { ...single, request: inner }, { found, signal }), inToolReply),
+      pump((signal) => loop(deps, { ...single, request: inner }, { found, callModel, signal }), inToolReply),
     );
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
 interface Run {
+  readonly callModel: AnswerWith;
   readonly found: readonly NamedAddon[];
   readonly signal: AbortSignal;
 }
 
-async function* loop(deps: AddonDeps, prepared: PreparedCall, { found, signal }: Run): AsyncIterable<Frame> {
+async function* loop(deps: AddonDeps, prepared: PreparedCall, { found, callModel, signal }: Run): AsyncIterable<Frame> {
   const { target, request } = prepared;
   const { call, deployment, snapshot } = target;
   const { configuration } = snapshot;
@@ -50,7 +55,7 @@ async function* loop(deps: AddonDeps, prepared: PreparedCall, { found, signal }:
     ask: (inner) =>
       pushed<Frame>((sink) => {
         const normalized = new NormalizedCalls(deps.newId, sink);
-        return deps.callUpstreams({ ...prepared, request: inner }, normalized);
+        return callModel({ ...prepared, request: inner }, normalized);
       }, signal),
     request,
     tools,
