@@ -1,13 +1,12 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { toEssence } from '#base/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { Chart } from './chart.tsx';
-import { HtmlSheet } from './html-sheet.tsx';
 import { type AttachmentKind, isTextKind, type ShownAttachment } from './kind-of.ts';
-import { Picture } from './picture.tsx';
 import { readContent } from './read-content.ts';
 import { TableView } from './table-view.tsx';
 
@@ -94,4 +93,53 @@ function languageOf({ type = '', title = '' }: ShownAttachment): string {
   const ending = /\.(\w{1,5})$/.exec(title)?.[1];
   // Pattern bound: the user's own tab: one MIME type.
   return ending ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
+}
+
+/** HTML in a frame without an origin, where no script of it runs and nothing is loaded (see sheetPolicy of the service). */
+function HtmlSheet({ html, title }: { readonly html: string; readonly title: string }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  useEffect(() => {
+    const hand = ({ source, data }: MessageEvent): void => {
+      const sheet = frame.current?.contentWindow;
+      if (data === 'sheet-ready' && sheet != null && source === sheet) sheet.postMessage(html, '*');
+    };
+    addEventListener('message', hand);
+    return () => removeEventListener('message', hand);
+  }, [html]);
+  return (
+    <iframe
+      ref={frame}
+      className="attachment-frame"
+      src="./sheet.html"
+      sandbox="allow-scripts"
+      referrerPolicy="no-referrer"
+      title={title}
+      key={html}
+    />
+  );
+}
+
+/** A picture, which a press shows as large as the window. */
+function Picture({ url, title }: { readonly url: string; readonly title: string }) {
+  const words = useWords();
+  const dialog = useRef<HTMLDialogElement>(null);
+  return (
+    <>
+      <button
+        {...{ type: 'button', className: 'picture', 'aria-haspopup': 'dialog', 'aria-label': words.enlarge(title) }}
+        onClick={() => dialog.current?.showModal()}
+      >
+        <img className="attachment-image" src={url} alt={title} />
+      </button>
+      <dialog {...{ ref: dialog, className: 'picture-dialog', 'aria-label': title, closedby: 'any' }}>
+        <button
+          {...{ type: 'button', className: 'icon-button', 'aria-label': words.close, title: words.close }}
+          onClick={() => dialog.current?.close()}
+        >
+          <Icon name="close" />
+        </button>
+        <img src={url} alt={title} />
+      </dialog>
+    </>
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { readChart } from './chart.tsx';
 import { kindOf, toBlobType } from './kind-of.ts';
-import { readChart } from './read-chart.ts';
-import { readTable } from './read-table.ts';
+import { readTable } from './table-view.tsx';
 
 describe('an attachment', () => {
   it.each([

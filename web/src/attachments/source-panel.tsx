@@ -1,4 +1,5 @@
 import { useCallback, useId } from 'react';
+import { escapePattern } from '#base/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -7,7 +8,6 @@ import { useWords } from '../words/words.tsx';
 import { AttachmentBody } from './attachment-body.tsx';
 import type { CitedSource } from './cited.ts';
 import { kindOf } from './kind-of.ts';
-import { placeIn } from './place-in.ts';
 import { readContent } from './read-content.ts';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
@@ -85,4 +85,38 @@ function bringIntoSight(mark: HTMLElement | null): void {
 
 function isStoredText(url: string): boolean {
   return /^files\/.*\.(?:md|markdown|txt|text|csv|tsv|json|ya?ml|xml|log|rst)(?:#.*)?$/i.test(url);
+}
+
+/** A passage in the text around it. */
+interface Place {
+  readonly before: string;
+  readonly passage: string;
+  readonly after: string;
+}
+
+/** Of a long document, what stands around a passage. */
+const mostCharsAround = 20_000;
+const mostWords = 2_000;
+/** As many of its first words say where a passage is that was shortened or joined from pieces. */
+const wordsOfBeginning = 12;
+
+/** Where a passage stands in a document; lines may be broken elsewhere. Undefined where it does not. */
+export function placeIn(document: string, passage: string): Place | undefined {
+  const words = passage.trim().split(/\s+/).slice(0, mostWords);
+  if (words[0] === '') return undefined;
+  const found = find(document, words) ?? find(document, words.slice(0, wordsOfBeginning));
+  if (found === undefined) return undefined;
+  const [from, to] = found;
+  const [start, end] = [Math.max(0, from - mostCharsAround), Math.min(document.length, to + mostCharsAround)];
+  return {
+    before: `${start > 0 ? '… ' : ''}${document.slice(start, from)}`,
+    passage: document.slice(from, to),
+    after: `${document.slice(to, end)}${end < document.length ? ' …' : ''}`,
+  };
+}
+
+function find(document: string, words: readonly string[]): readonly [number, number] | undefined {
+  // Pattern bound: the user's own tab: escaped words of a quotation.
+  const match = new RegExp(words.map(escapePattern).join('\\s+')).exec(document);
+  return match === null ? undefined : [match.index, match.index + match[0].length];
 }

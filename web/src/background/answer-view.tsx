@@ -1,16 +1,19 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import type { JsonObject } from '#base/json.ts';
 import { ReplyBody, ReplyName } from '../chat/reply-body.tsx';
+import { type Conversation, type Reply, withTurn } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useQuestion } from '../parts/use-question.tsx';
-import type { BackgroundAnswers } from './background-answers.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { type Said, toTurns } from '../transfer/imported.ts';
+import { type BackgroundAnswers, goesOn, type ShownAnswer } from './background-answers.ts';
 import { useBackgroundWords } from './background-words.ts';
-import { textOf } from './fold-answer.ts';
+import { AnswerFold, textOf, toReply } from './fold-answer.ts';
 import { StateMark } from './state-mark.tsx';
-import { toConversation } from './to-conversation.ts';
-import { type FollowedAnswer, useFollowedAnswer } from './use-followed-answer.ts';
 
 interface AnswerViewProps {
   readonly answers: BackgroundAnswers;
@@ -114,4 +117,100 @@ function AnswerActs({ answers, followed }: { readonly answers: BackgroundAnswers
       {dialog}
     </div>
   );
+}
+
+interface Answered {
+  readonly answer: ShownAnswer;
+  readonly reply: Reply;
+  /** Items it was asked with, the earliest first. */
+  readonly input: readonly JsonObject[];
+}
+
+/** A conversation of what was said before an answer, and the answer; what one side says in a row is one turn. */
+export function toConversation({ answer: { model, instructions }, reply, input }: Answered): Conversation {
+  const atMs = Date.now();
+  const empty: Conversation = {
+    ...{ id: crypto.randomUUID(), title: '', deployment: model, createdAtMs: atMs, updatedAtMs: atMs, turns: {}, shown: {} },
+    ...(typeof instructions === 'string' && instructions !== '' && { settings: { instructions } }),
+  };
+  const turns = Object.values(toTurns(toSaid(input, model), atMs));
+  const last = { ...reply, parent: turns.at(-1)?.id ?? '', atMs: atMs + turns.length };
+  return [...turns, last].reduce(withTurn, empty);
+}
+
+/** What users and models said, one behind the other: from the first question to one that is answered. */
+function toSaid(input: readonly JsonObject[], model: string): ReadonlyMap<string, Said> {
+  const all = input.filter(({ type = 'message', role }) => type === 'message' && (role === 'user' || role === 'assistant'));
+  const first = all.findIndex(({ role }) => role === 'user');
+  const messages = first < 0 ? [] : all.slice(first);
+  const isAsked = messages.at(-1)?.role === 'user';
+  const chain = new Map<string, Said>();
+  let parent = '';
+  for (const message of isAsked ? messages : [...messages, { role: 'user', content: '…' }]) {
+    const id = crypto.randomUUID();
+    const kind = message.role === 'user' ? 'question' : 'reply';
+    chain.set(id, { id, parent, kind, text: textOf(message), atMs: undefined, model });
+    parent = id;
+  }
+  return chain;
+}
+
+interface FollowedAnswer {
+  readonly answer: ShownAnswer | undefined;
+  /** Items it was asked with. */
+  readonly input: readonly JsonObject[] | undefined;
+  /** What is said so far. */
+  readonly reply: Reply | undefined;
+  readonly fault: Fault | undefined;
+  /** Whether the connection broke off and is taken up again. */
+  readonly isLost: boolean;
+  readonly fail: (thrown: unknown) => void;
+  /** Shows it as it is from now on. */
+  readonly take: (answer: ShownAnswer) => void;
+}
+
+/** How often what comes is drawn. */
+const drawMs = 60;
+
+/** An answer and what it was asked, as they are, and as they come while it goes on. */
+function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnswer {
+  const { announce } = usePage();
+  const { ended } = useBackgroundWords();
+  const [answer, setAnswer] = useState<ShownAnswer>();
+  const [input, setInput] = useState<readonly JsonObject[]>();
+  const [items, setItems] = useState<readonly JsonObject[]>([]);
+  const [fault, setFault] = useState<Fault>();
+  const [isLost, setIsLost] = useState(false);
+  const fail = useCallback((thrown: unknown) => setFault(faultOf(thrown)), []);
+  useEffect(() => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const follow = async (): Promise<void> => {
+      const read = async (): Promise<ShownAnswer> => {
+        const shown = await answers.read(id, signal);
+        setAnswer(shown);
+        return shown;
+      };
+      answers.input(id, signal).then(setInput, () => undefined);
+      if (!goesOn(await read())) return;
+      const fold = new AnswerFold();
+      let drawing: ReturnType<typeof setTimeout> | undefined;
+      const draw = (): void => {
+        drawing = undefined;
+        setIsLost(false);
+        setItems(fold.items);
+      };
+      signal.addEventListener('abort', () => clearTimeout(drawing));
+      for await (const event of answers.follow(id, { signal, onLost: () => setIsLost(true) })) {
+        fold.add(event);
+        if (event.type === 'response.in_progress') await read();
+        drawing ??= setTimeout(draw, drawMs);
+      }
+      if (!goesOn(await read())) announce(ended);
+    };
+    follow().catch((thrown: unknown) => signal.aborted || fail(thrown));
+    return () => leaving.abort();
+  }, [answers, id, fail, announce, ended]);
+  const reply = useMemo(() => answer && toReply(answer, goesOn(answer) ? items : answer.output), [answer, items]);
+  return { answer, input, reply, fault, isLost: isLost && answer !== undefined && goesOn(answer), fail, take: setAnswer };
 }

@@ -1,14 +1,14 @@
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { usePage } from '../page/page.tsx';
 import { Trouble } from '../parts/trouble.tsx';
+import { type Fault, faultOf } from '../service/fault.ts';
+import type { Service } from '../service/service.ts';
 import { useBuilderWords } from './builder-words.ts';
 import type { EditorProps } from './form.ts';
 import { FieldGroup } from './frame.tsx';
-import type { OfferedTool, ToolList } from './tool-list.ts';
 import { ToolTest } from './tool-test.tsx';
 import { tryTool } from './tool-trial.ts';
-import { useToolList } from './use-tool-list.ts';
 
 interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label' | 'hint'> {
   /** The entry of the server. */
@@ -140,4 +140,100 @@ function Failure({ failure: { reason, message } }: { readonly failure: NonNullab
       </details>
     </div>
   );
+}
+
+interface Asked {
+  /** What was asked, as text: another server has other tools. */
+  readonly of: string;
+  readonly list: ToolList | undefined;
+  readonly fault: Fault | undefined;
+}
+
+/** What a server offers, once it was asked. */
+interface AskedTools {
+  readonly isAsking: boolean;
+  readonly list: ToolList | undefined;
+  readonly fault: Fault | undefined;
+  readonly ask: () => void;
+}
+
+/** Asks a server for its tools when told to; what it said is forgotten once its settings are others. */
+function useToolList(toolset: JsonObject, application: string | undefined): AskedTools {
+  const { service } = usePage();
+  const [asked, setAsked] = useState<Asked>();
+  const [isAsking, setIsAsking] = useState(false);
+  const leaving = useRef<AbortController>(undefined);
+  useEffect(() => () => leaving.current?.abort(), []);
+  const { allowed_tools: _ticks, ...server } = toolset;
+  const of = JSON.stringify(server);
+  const ask = (): void => {
+    leaving.current?.abort();
+    const controller = new AbortController();
+    leaving.current = controller;
+    const tell = (told: Pick<Asked, 'list' | 'fault'>): void => {
+      if (controller.signal.aborted) return;
+      setAsked({ of, ...told });
+      setIsAsking(false);
+    };
+    setIsAsking(true);
+    // One that has no name yet may be asked as well.
+    listTools(service, { toolset: { ...server, name: server.name || 'MCP' }, application, signal: controller.signal }).then(
+      (list) => tell({ list, fault: undefined }),
+      (thrown: unknown) => tell({ list: undefined, fault: faultOf(thrown) }),
+    );
+  };
+  const isOfThis = asked?.of === of;
+  return { isAsking, list: isOfThis ? asked.list : undefined, fault: isOfThis ? asked.fault : undefined, ask };
+}
+
+/** A tool that a server offers. */
+interface OfferedTool {
+  readonly name: string;
+  /** For people; '' where there is none. */
+  readonly title: string;
+  readonly description: string;
+  readonly isReadOnly: boolean;
+  readonly needs: readonly string[];
+  readonly takes: readonly string[];
+  /** JSON Schema of the arguments; undefined where it was too long to be told. */
+  readonly parameters: JsonObject | undefined;
+}
+
+/** What a server offers now, or why it cannot be used. */
+interface ToolList {
+  readonly tools: readonly OfferedTool[];
+  /** How many it has. */
+  readonly count: number;
+  /** `reason` is a word of `failure.reason` (docs/quick-apps.md, MCP servers). */
+  readonly failure: { readonly reason: string; readonly message: string } | undefined;
+}
+
+interface Asking {
+  readonly toolset: JsonObject;
+  /** Id of the application as it is stored, whose secrets stand for those that are hidden. */
+  readonly application: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Throws ServiceFault. */
+async function listTools(service: Service, { toolset, application, signal }: Asking): Promise<ToolList> {
+  const body = { toolset, ...(application !== undefined && { application }) };
+  const answer = await service.json('v1/tools/list', { method: 'POST', body, signal });
+  const { tools, count, failure } = isJsonObject(answer) ? answer : {};
+  return {
+    tools: Array.isArray(tools) ? tools.filter(isJsonObject).map(toOffered) : [],
+    count: Number(count),
+    failure: isJsonObject(failure) ? { reason: String(failure.reason), message: String(failure.message) } : undefined,
+  };
+}
+
+function toOffered({ name, title, description, parameters, readOnly }: JsonObject): OfferedTool {
+  const schema = isJsonObject(parameters) ? parameters : {};
+  const needs = Array.isArray(schema.required) ? schema.required.map(String) : [];
+  const named = isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
+  return {
+    ...{ name: String(name), title: String(title), description: String(description), isReadOnly: readOnly === true },
+    ...{ needs, takes: named.filter((each) => !needs.includes(each)) },
+    parameters: isJsonObject(parameters) ? parameters : undefined,
+  };
 }

@@ -1,8 +1,9 @@
-import { useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { useQuestion } from '../parts/use-question.tsx';
 import { useTitle } from '../parts/use-title.ts';
 import { AppSheet } from './app-sheet.tsx';
 import { nameOf } from './applications.ts';
@@ -11,7 +12,6 @@ import { useBuilderWords } from './builder-words.ts';
 import { TestChat } from './test-chat.tsx';
 import { type AppDraft, useAppDraft } from './use-app-draft.ts';
 import { useEvaluations } from './use-evaluations.ts';
-import { useLeaveGuard, useSaveKey } from './use-leave-guard.ts';
 
 interface AppEditorProps {
   /** '' for one that is yet to be saved. */
@@ -110,4 +110,46 @@ function SaveBar({ draft: { isDirty, isSaving }, isBroken, save, tryIt }: SaveBa
       </button>
     </div>
   );
+}
+
+/** Asks before the page, or this part of it, is left with what is not saved. Gives the question, which is to be drawn. */
+function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNode {
+  const { ask: askUser, dialog } = useQuestion();
+  useEffect(() => {
+    if (!isOn) return;
+    const keep = (event: BeforeUnloadEvent): void => event.preventDefault();
+    const ask = (event: MouseEvent): void => {
+      const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+      if (!(link instanceof HTMLAnchorElement) || link.hash === location.hash) return;
+      event.preventDefault();
+      event.stopPropagation();
+      void askUser(question, answer).then((isYes) => {
+        if (isYes) location.hash = link.hash;
+      });
+    };
+    addEventListener('beforeunload', keep);
+    document.addEventListener('click', ask, { capture: true });
+    return () => {
+      removeEventListener('beforeunload', keep);
+      document.removeEventListener('click', ask, { capture: true });
+    };
+  }, [isOn, question, answer, askUser]);
+  return dialog;
+}
+
+/** Ctrl + S, or ⌘ S. */
+function useSaveKey(save: () => void): void {
+  const latest = useRef(save);
+  useEffect(() => {
+    latest.current = save;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      latest.current();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -13,7 +13,7 @@ import { useLanguage, useWords } from '../words/words.tsx';
 import { deleteApplication, listApplications, nameOf, type OwnApplication, readSchema, toEntry } from './applications.ts';
 import type { Beginning } from './beginning.ts';
 import { useBuilderWords } from './builder-words.ts';
-import { withoutHiddenSecrets } from './copied-entry.ts';
+import { emptySecrets, hiddenSecret } from './shape.ts';
 import { toTemplates } from './templates.ts';
 
 interface AppListProps {
@@ -186,4 +186,18 @@ function AppItem({ application, duplicate, remove }: AppItemProps) {
       </div>
     </li>
   );
+}
+
+/** An entry that is to become another application: what is stored of its secrets stays with the first. */
+export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { entry: JsonObject; isChanged: boolean } {
+  const { applicationProperties: before } = entry;
+  let isChanged = false;
+  const isGone = (secret: string): boolean => {
+    const isHidden = secret === hiddenSecret;
+    isChanged ||= isHidden;
+    return isHidden;
+  };
+  if (!isJsonObject(before)) return { entry, isChanged };
+  const after = emptySecrets(schema, before, isGone);
+  return { entry: { ...entry, applicationProperties: after }, isChanged };
 }

@@ -1,17 +1,23 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { isJsonObject, JsonFault, type JsonObject, parseJson, tryParseJson } from '#base/json.ts';
+import { usePage } from '../page/page.tsx';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { adviceFor } from '../words/advice.ts';
+import { useLanguage } from '../words/words.tsx';
 import { AppForm } from './app-form.tsx';
-import { isQuickApp } from './applications.ts';
+import { isQuickApp, readSchema } from './applications.ts';
 import type { Beginning } from './beginning.ts';
 import { useBuilderWords } from './builder-words.ts';
 import { valueAt } from './draft.ts';
 import { EvaluationSection } from './evaluation-section.tsx';
+import type { FieldFaults } from './field-faults.ts';
 import { type BuilderForm, goToField } from './form.ts';
-import { RawEditor } from './raw-editor.tsx';
-import { Refusal } from './refusal.tsx';
+import { itemName } from './item-name.ts';
+import { titleOf } from './properties.tsx';
+import { useSchemaWords } from './schema-words.ts';
+import { toShape, variantOf } from './shape.ts';
 import type { AppDraft } from './use-app-draft.ts';
 import type { Evaluating } from './use-evaluations.ts';
-import { useFieldTrail } from './use-field-trail.ts';
-import { useSchema } from './use-schema.ts';
 import { ValueEditor } from './value-editor.tsx';
 import { VersionsSection } from './versions-section.tsx';
 
@@ -96,4 +102,194 @@ function ViewChoice({ view, choose }: { readonly view: View; readonly choose: (v
       </div>
     </fieldset>
   );
+}
+
+interface RawEditorProps {
+  readonly entry: JsonObject;
+  readonly change: (entry: JsonObject) => void;
+  /** Whether there is text that is not taken over, since it is no JSON. */
+  readonly noteBroken: (isBroken: boolean) => void;
+}
+
+/** The whole application as JSON. */
+function RawEditor({ entry, change, noteBroken }: RawEditorProps) {
+  const words = useBuilderWords();
+  const [text, setText] = useState(() => JSON.stringify(entry, undefined, 2));
+  const [shown, setShown] = useState(entry);
+  const [trouble, setTrouble] = useState<string>();
+  const id = useId();
+  // What was saved, or loaded anew, takes the place of what stood here.
+  if (shown !== entry) {
+    setShown(entry);
+    setText(JSON.stringify(entry, undefined, 2));
+    setTrouble(undefined);
+  }
+  useEffect(() => {
+    if (trouble === undefined) noteBroken(false);
+  }, [trouble, noteBroken]);
+  const write = (next: string): void => {
+    setText(next);
+    const read = readObject(next);
+    setTrouble(read.trouble);
+    noteBroken(read.value === undefined);
+    if (read.value === undefined) return;
+    setShown(read.value);
+    change(read.value);
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>{words.rawLabel}</label>
+      <p className="soft small" id={`${id}-hint`}>
+        {words.rawHint}
+      </p>
+      <textarea
+        {...{ id, className: 'code builder-raw', spellCheck: false, value: text }}
+        aria-invalid={trouble !== undefined}
+        aria-describedby={trouble === undefined ? `${id}-hint` : `${id}-hint ${id}-fault`}
+        onChange={({ target }) => write(target.value)}
+      />
+      {trouble !== undefined && (
+        <p className="trouble" id={`${id}-fault`}>
+          {words.notJson(trouble)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The object in a text, or why there is none, with the place as the browser tells it. */
+function readObject(text: string): { readonly value?: JsonObject; readonly trouble?: string } {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? { value } : { trouble: '' };
+  } catch (thrown) {
+    const cause = thrown instanceof JsonFault && thrown.cause instanceof Error ? thrown.cause : undefined;
+    return { trouble: cause?.message ?? (thrown instanceof Error ? thrown.message : '') };
+  }
+}
+
+interface RefusalProps {
+  readonly fault: Fault | undefined;
+  readonly faults: FieldFaults;
+  readonly isLoaded: boolean;
+  /** The way to a field in words; undefined where its path says more. */
+  readonly toTrail: ((field: string) => string) | undefined;
+  readonly goTo: (field: string) => void;
+  readonly load: () => void;
+  readonly saveOver: () => void;
+}
+
+/** Why an application was not saved, or not found, and the way out. */
+function Refusal({ fault, faults, isLoaded, toTrail, goTo, load, saveOver }: RefusalProps) {
+  const { words, language } = useLanguage();
+  const builderWords = useBuilderWords();
+  if (fault === undefined) return null;
+  if (fault.status === 412 && isLoaded) {
+    return (
+      <div className="banner" role="alert">
+        <p>{builderWords.changedElsewhere}</p>
+        <button type="button" className="button" onClick={load}>
+          {builderWords.loadStored}
+        </button>
+        <button type="button" className="button" onClick={saveOver}>
+          {builderWords.saveOver}
+        </button>
+      </div>
+    );
+  }
+  if (fault.status === 400 && isLoaded) {
+    return (
+      <div className="builder-refusal" role="alert">
+        <p>
+          <strong>{builderWords.refused}</strong>
+        </p>
+        {faults.size === 0 && <p>{fault.message}</p>}
+        <ul>
+          {[...faults].map(([field, what]) => (
+            <li key={field}>
+              <button type="button" className="quiet-link" onClick={() => goTo(field)}>
+                {toTrail === undefined ? (
+                  <code>{field.replace(/^applicationProperties\./, '')}</code>
+                ) : (
+                  <strong>{toTrail(field)}</strong>
+                )}{' '}
+                {what}
+              </button>
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  }
+  return (
+    <p className="trouble" role="alert">
+      {fault.message || words.unreachable} {adviceFor(fault, { words, language })}
+    </p>
+  );
+}
+
+/** The schema of quick apps as the service has it, once it is there. */
+function useSchema(): { readonly value: JsonObject | undefined; readonly fault: Fault | undefined } {
+  const { service } = usePage();
+  const [value, setValue] = useState<JsonObject>();
+  const [fault, setFault] = useState<Fault>();
+  useEffect(() => {
+    readSchema(service).then(setValue, (thrown: unknown) => setFault(faultOf(thrown)));
+  }, [service]);
+  return { value, fault };
+}
+
+const settings = 'applicationProperties.';
+
+/** Gives the way to a field of an application in words; `schema` is that of its settings. */
+function useFieldTrail(schema: JsonObject | undefined, entry: JsonObject | undefined): (field: string) => string {
+  const words = useBuilderWords();
+  const say = useSchemaWords();
+  const { name, description, iconUrl, role } = words;
+  const general = new Map(Object.entries({ displayName: name, description, iconUrl, userRoles: role }));
+  return (field) => {
+    if (!field.startsWith(settings)) return general.get(field) ?? field;
+    const toTitle = (part: JsonObject, key: string): string => say(titleOf(part, key));
+    return fieldTrail(field.slice(settings.length), { schema: schema ?? {}, value: entry?.applicationProperties, toTitle });
+  };
+}
+
+// Pattern bound: the path of a field in an error.
+const step = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
+
+/** A place of an application as it is written, and how its parts are called. */
+interface Place {
+  readonly schema: JsonObject;
+  readonly value: unknown;
+  /** The title of a property as people read it. */
+  readonly toTitle: (schema: JsonObject, name: string) => string;
+}
+
+/** The way to a field in words: its label behind the lists and items it is in, such as `MCP servers › Board › Address`. */
+export function fieldTrail(field: string, place: Place): string {
+  const keys = [...field.matchAll(step)].map(([, index, quoted, plain]) =>
+    index === undefined ? (plain ?? String(tryParseJson(quoted ?? ''))) : Number(index),
+  );
+  return trailOf(keys, place).join(' › ');
+}
+
+function trailOf(keys: readonly (string | number)[], { schema, value, toTitle }: Place): readonly string[] {
+  const [key, ...rest] = keys;
+  if (key === undefined) return [];
+  const shape = toShape(schema);
+  if (shape.kind === 'variants') {
+    const variant = variantOf(shape.variants, value);
+    return variant === undefined ? [keys.join('.')] : trailOf(keys, { schema: variant.schema, value, toTitle });
+  }
+  if (shape.kind === 'list' && typeof key === 'number') {
+    const item: unknown = Array.isArray(value) ? value[key] : undefined;
+    return [itemName(item) || String(key + 1), ...trailOf(rest, { schema: shape.item, value: item, toTitle })];
+  }
+  const property = shape.kind === 'group' ? shape.properties.find(({ name }) => name === key) : undefined;
+  if (property === undefined) return [keys.join('.')];
+  const below = trailOf(rest, { schema: property.schema, value: isJsonObject(value) ? value[key] : undefined, toTitle });
+  // What only frames other fields is no part of the way.
+  return toShape(property.schema).kind === 'group' && below.length > 0
+    ? below
+    : [toTitle(property.schema, String(key)), ...below];
 }

@@ -1,10 +1,21 @@
 import { useId, useState } from 'react';
 import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
+import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';
-import { type CaseDraft, type CheckDraft, type DraftFault, isDraftable, toCaseEntry, toDraft } from './case-draft.ts';
-import { CheckEditor } from './check-editor.tsx';
-import { DraftField } from './draft-field.tsx';
+import {
+  type CaseDraft,
+  type CheckDraft,
+  type CheckType,
+  checkTypes,
+  type DraftFault,
+  type FieldKind,
+  fieldsOf,
+  isDraftable,
+  toCaseEntry,
+  toDraft,
+} from './case-draft.ts';
+import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
 
 interface CaseEditorProps {
@@ -131,4 +142,127 @@ function readJson(text: string, tell: (why: string) => string): { entry: JsonObj
     if (!(thrown instanceof JsonFault)) throw thrown;
     return { trouble: tell(thrown.message) };
   }
+}
+
+interface CheckEditorProps {
+  readonly check: CheckDraft;
+  readonly faults: readonly DraftFault[];
+  readonly number: number;
+  readonly change: (check: CheckDraft) => void;
+  readonly remove: () => void;
+}
+
+/** What must hold of an answer: which kind of check, and its fields. What two kinds share stays as it was written. */
+function CheckEditor({ check, faults, number, change, remove }: CheckEditorProps) {
+  const words = useBuilderWords();
+  const { type, values } = check;
+  const faultOf = (field: string): string | undefined => {
+    const fault = faults.find((each) => each.field === field);
+    return fault && words.draftFaults[fault.kind];
+  };
+  return (
+    <fieldset className="case-check">
+      <legend className="heard-only">{words.checkNumber(number)}</legend>
+      <div className="row">
+        <select
+          aria-label={words.checkType(number)}
+          value={type}
+          onChange={({ target }) => change({ type: target.value as CheckType, values })}
+        >
+          {checkTypes.map((each) => (
+            <option key={each} value={each}>
+              {words.checkTypes[each]}
+            </option>
+          ))}
+        </select>
+        <RemoveButton name={words.checkNumber(number)} remove={remove} />
+      </div>
+      {fieldsOf(type).map(([field, kind]) => (
+        <DraftField
+          key={field}
+          label={words.checkFields[field as keyof typeof words.checkFields]}
+          {...{ kind, value: values[field] ?? '', fault: faultOf(field) }}
+          change={(next) => change({ type, values: { ...values, [field]: next } })}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+interface DraftFieldProps {
+  readonly label: string;
+  readonly kind: FieldKind;
+  readonly value: string;
+  readonly change: (value: string) => void;
+  readonly hint?: string;
+  readonly fault?: string | undefined;
+}
+
+/** A field of a case: its label, what it is written in, and what is wrong with it. */
+function DraftField({ label, kind, value, change, hint, fault }: DraftFieldProps) {
+  const id = useId();
+  const described = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean).join(' ');
+  const control = { id, 'aria-invalid': fault !== undefined, ...(described !== '' && { 'aria-describedby': described }) };
+  const isFlag = kind === 'flag';
+  return (
+    <div className={isFlag ? 'field switch' : 'field'}>
+      <label htmlFor={id}>{label}</label>
+      {hint !== undefined && (
+        <p className="soft small" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      <Control {...{ control, kind, value, change }} />
+      {fault !== undefined && (
+        <p className="trouble" id={`${id}-fault`}>
+          {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ControlProps extends Pick<DraftFieldProps, 'kind' | 'value' | 'change'> {
+  readonly control: { readonly id: string };
+}
+
+function Control({ control, kind, value, change }: ControlProps) {
+  const onChange = ({ target }: { readonly target: { readonly value: string } }): void => change(target.value);
+  if (kind === 'flag')
+    return (
+      <input
+        {...control}
+        type="checkbox"
+        checked={value === 'true'}
+        onChange={({ target }) => change(target.checked ? 'true' : '')}
+      />
+    );
+  if (kind === 'deployment') return <DeploymentChoice {...{ control, value, onChange }} />;
+  if (kind === 'text') return <textarea {...{ ...control, value, onChange, rows: 2, className: 'case-words' }} />;
+  if (kind === 'object')
+    return <textarea {...{ ...control, value, onChange, rows: 3, className: 'code case-words', spellCheck: false }} />;
+  const inputMode = kind === 'number' ? 'decimal' : undefined;
+  return <input {...{ ...control, value, onChange, inputMode, className: kind === 'code' ? 'code' : undefined }} />;
+}
+
+interface DeploymentChoiceProps extends Pick<ControlProps, 'control' | 'value'> {
+  readonly onChange: (event: { readonly target: { readonly value: string } }) => void;
+}
+
+/** One that is not listed any more stays chosen. */
+function DeploymentChoice({ control, value, onChange }: DeploymentChoiceProps) {
+  const words = useBuilderWords();
+  const { deployments } = usePage();
+  const isListed = value === '' || deployments.some(({ id }) => id === value);
+  return (
+    <select {...{ ...control, value, onChange }}>
+      {value === '' && <option value="">{words.chooseJudge}</option>}
+      {!isListed && <option value={value}>{value}</option>}
+      {deployments.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
 }

@@ -2,12 +2,14 @@ import { useMemo } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { conditionProperties, isExpression } from '#contract/quick-app/condition-parts.ts';
+import type { Condition } from '#contract/quick-app/conditions.ts';
+import { meetConditions } from '#contract/quick-app/meet-conditions.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import type { Deployment } from '../service/deployments.ts';
 import { useBuilderWords } from './builder-words.ts';
 import { type BuilderForm, elementId } from './form.ts';
 import { FaultAt, FieldFrame } from './frame.tsx';
-import { matching } from './matching.ts';
 import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
 
@@ -157,4 +159,19 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
 
 function toKind(written: unknown): string {
   return written === true || written === 'true' || written === 'application' ? 'application' : 'model';
+}
+
+/** The deployments that meet every condition; undefined if there is none, or one is not whole yet. */
+export function matching(conditions: readonly unknown[], deployments: readonly Deployment[]): readonly Deployment[] | undefined {
+  if (conditions.length === 0 || !conditions.every(isWhole)) return undefined;
+  const meets = meetConditions(conditions);
+  return deployments.filter(({ name: displayName, ...deployment }) => meets({ ...deployment, displayName }));
+}
+
+/** Whether a condition of the form, which only writes known properties, is one that the service takes. */
+function isWhole(condition: unknown): condition is Condition {
+  if (!isJsonObject(condition)) return false;
+  const { condition_type: type, const: wanted, expression } = condition;
+  if (type === 'eq') return typeof wanted === 'string' || typeof wanted === 'boolean';
+  return typeof expression === 'string' && isExpression(expression);
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diffEntries } from './diff-entries.ts';
-import { diffLines } from './diff-lines.ts';
+import { diffEntries, diffLines } from './version-diff.tsx';
 
 const marks = { same: ' ', removed: '-', added: '+' };
 const told = (before: string, after: string) => diffLines(before, after).map(({ kind, text }) => marks[kind] + text);

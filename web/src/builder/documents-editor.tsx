@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState } from 'react';
-import { isJsonObject } from '#base/json.ts';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { readBucket } from '../service/deployments.ts';
@@ -8,14 +8,12 @@ import { fileNameOf } from '../service/file-name.ts';
 import { inPath, type Service } from '../service/service.ts';
 import { useWords } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
-import { DocumentItem } from './document-item.tsx';
-import type { EditorProps } from './form.ts';
-import { elementId } from './form.ts';
+import { type EditorProps, elementId, type SavedForm } from './form.ts';
 import { FaultAt, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import { ToolTest } from './tool-test.tsx';
 import { tryTool } from './tool-trial.ts';
-import { useDocumentStates } from './use-document-states.ts';
+import './documents.css';
 
 interface Sending {
   readonly id: string;
@@ -155,4 +153,116 @@ async function storeDocument(service: Service, file: File, options: StoreOptions
 function toReferences(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+interface DocumentItemProps {
+  readonly id: string;
+  readonly name: string;
+  readonly reference: string;
+  /** Undefined for what is not saved yet. */
+  readonly state: DocumentState | undefined;
+  readonly remove: () => void;
+  readonly children: ReactNode;
+}
+
+/** A document of the application, and how far the service is with reading it. */
+function DocumentItem({ id, name, reference, state, remove, children }: DocumentItemProps) {
+  const hasFailed = state?.state === 'failed';
+  return (
+    <li className={hasFailed ? 'upload document failed' : 'upload document'} id={id}>
+      <Icon name="file" />
+      <span className="upload-name" title={reference}>
+        {name}
+      </span>
+      {state !== undefined && <StateLine {...{ name, state }} />}
+      <RemoveButton {...{ name, remove }} icon="close" />
+      {children}
+    </li>
+  );
+}
+
+function StateLine({ name, state: { state, reason, done, total } }: { readonly name: string; readonly state: DocumentState }) {
+  const words = useBuilderWords();
+  const isCounted = state === 'indexing' && total !== undefined;
+  return (
+    <>
+      {isCounted && <progress value={done} max={total} aria-label={words.documentRead(name, done, total)} />}
+      <span className="document-state soft" aria-hidden={isCounted}>
+        {isCounted ? words.passagesRead(done, total) : [words.documentStates[state], reason].filter(Boolean).join(' · ')}
+      </span>
+    </>
+  );
+}
+
+const lookAgainMs = 1500;
+const nothing: DocumentStates = new Map();
+
+/** How far the documents of an application are, as it is saved; asked again and again for as long as some are on their way. */
+function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
+  const { service, announce } = usePage();
+  const { documentsRead } = useBuilderWords();
+  const [states, setStates] = useState(nothing);
+  const [id, etag] = [saved?.id, saved?.etag];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another etag is another application
+  useEffect(() => {
+    if (id === undefined) return undefined;
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let wasUnderWay = false;
+    const look = async (): Promise<void> => {
+      const now = await readDocumentStates(service, id, leaving.signal);
+      if (leaving.signal.aborted) return;
+      setStates(now);
+      const isOver = ![...now.values()].some(isUnderWay);
+      if (isOver && wasUnderWay) announce(documentsRead);
+      wasUnderWay = !isOver;
+      // What cannot be asked for is not shown: the answers do not depend on it.
+      if (!isOver) timer = setTimeout(() => void look().catch(() => undefined), lookAgainMs);
+    };
+    void look().catch(() => undefined);
+    return () => {
+      leaving.abort();
+      clearTimeout(timer);
+    };
+  }, [service, announce, documentsRead, id, etag]);
+  return states;
+}
+
+/** How far the service is with reading a document. */
+interface DocumentState {
+  readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
+  /** Why it failed, or what of it could not be read; '' where all is well. */
+  readonly reason: string;
+  /** Passages that are found by what they mean. */
+  readonly done: number;
+  /** Undefined until it was read. */
+  readonly total: number | undefined;
+}
+
+/** By reference. */
+type DocumentStates = ReadonlyMap<string, DocumentState>;
+
+const states = new Set(['waiting', 'indexing', 'ready', 'failed']);
+
+/** How far the documents of one's own application are. Throws ServiceFault. */
+async function readDocumentStates(service: Service, id: string, signal: AbortSignal): Promise<DocumentStates> {
+  const answer = await service.json(`v1/deployments/${inPath(id)}/documents`, { signal });
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  return new Map(items.flatMap((item) => toEntry(item)));
+}
+
+function isUnderWay({ state }: DocumentState): boolean {
+  return state === 'waiting' || state === 'indexing';
+}
+
+function toEntry({ reference, state, reason, passages }: JsonObject): [string, DocumentState][] {
+  if (typeof reference !== 'string' || typeof state !== 'string' || !states.has(state)) return [];
+  const { done, total } = isJsonObject(passages) ? passages : {};
+  const read: DocumentState = {
+    state: state as DocumentState['state'],
+    reason: typeof reason === 'string' ? reason : '',
+    done: typeof done === 'number' ? done : 0,
+    total: typeof total === 'number' ? total : undefined,
+  };
+  return [[reference, read]];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
-import { withoutHiddenSecrets } from './copied-entry.ts';
+import { withoutHiddenSecrets } from './app-list.tsx';
 import { valueAt, withValueAt } from './draft.ts';
 import { isParameters } from './parameters-editor.tsx';
 import { schemaFrench } from './schema-french.ts';

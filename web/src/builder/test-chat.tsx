@@ -1,21 +1,23 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Composer } from '../chat/composer.tsx';
 import type { Said } from '../chat/said.ts';
 import { Thread } from '../chat/thread.tsx';
 import { useAnnouncements } from '../chat/use-announcements.ts';
-import { type Conversation, shownTurns } from '../conversation/conversation.ts';
-import { PageContext, useConversation, usePage } from '../page/page.tsx';
+import { type Conversation, shownTurns, type Turn } from '../conversation/conversation.ts';
+import { type Page, PageContext, useConversation, usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useBuilderWords } from './builder-words.ts';
 import { addCases } from './evaluations.ts';
-import { toEvaluationCase } from './to-case.ts';
 import { TracePanel } from './trace-panel.tsx';
 import type { Evaluating } from './use-evaluations.ts';
-import { useTestPage } from './use-test-page.ts';
 import './test-chat.css';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
+import { toMessages } from '../conversation/to-messages.ts';
+import { isToolRun, readTrace } from './read-trace.ts';
 
 interface TestChatProps {
   /** Of the application, as it is stored; undefined for one that was never saved. */
@@ -132,4 +134,51 @@ function KeepCase({ conversation, id, evaluating: { act } }: KeepCaseProps) {
 function begin({ id }: Deployment): Conversation {
   const now = Date.now();
   return { id: crypto.randomUUID(), title: '', deployment: id, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} };
+}
+
+/** The last answer of a conversation as a case: what was asked, and that the same tools are called. Undefined as long as there is none. */
+function toEvaluationCase(conversation: Conversation): JsonObject | undefined {
+  const turns = shownTurns(conversation);
+  const last = turns.at(-1);
+  if (last?.kind !== 'reply' || last.state !== 'done') return undefined;
+  const messages = toMessages(turns.slice(0, -1)).map(withoutState);
+  const [first] = messages;
+  const isPlain = messages.length === 1 && typeof first?.content === 'string' && first.custom_content === undefined;
+  return { input: isPlain ? first?.content : messages, checks: toolChecks(last) };
+}
+
+/** What earlier runs remember holds for one version, and grows old. */
+function withoutState(message: object): JsonObject {
+  const { custom_content: custom, ...rest } = message as JsonObject;
+  if (!isJsonObject(custom)) return rest;
+  const { attachments } = custom;
+  return attachments === undefined ? rest : { ...rest, custom_content: { attachments } };
+}
+
+function toolChecks(reply: Extract<Turn, { kind: 'reply' }>): readonly JsonObject[] {
+  const ran = readTrace(reply.custom).filter(isToolRun);
+  const calls = ran.map(({ name, sent }) => toCheck(name, sent));
+  const { name, arguments: sent = '' } = reply.functionCall ?? {};
+  return name === undefined ? calls : [...calls, toCheck(name, sent)];
+}
+
+function toCheck(tool: string, sent: string): JsonObject {
+  const args = tryParseJson(sent);
+  return { type: 'calls', tool, ...(isJsonObject(args) && Object.keys(args).length > 0 && { arguments: args }) };
+}
+
+/** What makes the service tell who may edit an application how it works (docs/quick-apps.md). */
+const headers = { 'x-parley-trace': 'true' };
+const drawnEveryMs = 50;
+
+/** The page for a chat that nobody keeps, and whose answers tell how they came about. */
+function useTestPage(): Page {
+  const page = usePage();
+  const { service } = page;
+  const chat = useMemo(() => {
+    const nextFrame = (act: () => void): void => void setTimeout(act, drawnEveryMs);
+    return createForgetfulChat({ service, headers, nextFrame });
+  }, [service]);
+  useEffect(() => () => chat.asking.stopAll(), [chat]);
+  return useMemo(() => ({ ...page, ...chat, isTest: true }), [page, chat]);
 }

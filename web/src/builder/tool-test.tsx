@@ -1,5 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
-import { tryParseJson } from '#base/json.ts';
+import { type JsonObject, tryParseJson } from '#base/json.ts';
 import { SchemaForm } from '../forms/schema-form.tsx';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -7,8 +6,9 @@ import { Trouble } from '../parts/trouble.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import type { TriedTool } from './tool-trial.ts';
 import { useAmounts } from './use-amounts.ts';
-import { useTrial } from './use-trial.ts';
 import './tool-test.css';
+import { useEffect, useRef, useState } from 'react';
+import { type Fault, faultOf } from '../service/fault.ts';
 
 interface ToolTestProps {
   /** Of the tool, for those who listen. */
@@ -77,4 +77,41 @@ function Told({ text }: { readonly text: string }) {
       <CodeBlock text={isJson ? JSON.stringify(value, null, 2) : text} language={isJson ? 'json' : ''} isWhole />
     </>
   );
+}
+
+interface Trial {
+  readonly isRunning: boolean;
+  readonly tried: TriedTool | undefined;
+  readonly fault: Fault | undefined;
+  readonly run: (work: (signal: AbortSignal) => Promise<TriedTool>) => void;
+  readonly stop: () => void;
+}
+
+/** One run at a time; leaving ends it. */
+function useTrial(): Trial {
+  const [isRunning, setIsRunning] = useState(false);
+  const [told, setTold] = useState<Pick<Trial, 'tried' | 'fault'>>({ tried: undefined, fault: undefined });
+  const leaving = useRef<AbortController>(undefined);
+  useEffect(() => () => leaving.current?.abort(), []);
+  const run: Trial['run'] = (work) => {
+    leaving.current?.abort();
+    const controller = new AbortController();
+    leaving.current = controller;
+    const tell = (next: typeof told): void => {
+      if (controller.signal.aborted) return;
+      setTold(next);
+      setIsRunning(false);
+    };
+    setIsRunning(true);
+    setTold({ tried: undefined, fault: undefined });
+    work(controller.signal).then(
+      (tried) => tell({ tried, fault: undefined }),
+      (thrown: unknown) => tell({ tried: undefined, fault: faultOf(thrown) }),
+    );
+  };
+  const stop = (): void => {
+    leaving.current?.abort();
+    setIsRunning(false);
+  };
+  return { ...told, isRunning, run, stop };
 }

@@ -2,7 +2,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import { isToolRun, type TraceStep, toReadable } from './read-trace.ts';
-import { TraceBar } from './trace-bar.tsx';
+import { toSpan } from './trace-span.ts';
 import { useAmounts } from './use-amounts.ts';
 
 interface TraceStepProps {
@@ -106,4 +106,26 @@ function Part({ title, text }: { readonly title: string; readonly text: string }
 function Scrolled({ text }: { readonly text: string }) {
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
   return <pre tabIndex={0}>{text}</pre>;
+}
+
+interface TraceBarProps {
+  readonly step: TraceStep;
+  /** How long the whole run took. */
+  readonly wholeMs: number;
+}
+
+/** When a step was under way within the whole run; lighter until the first of its answer. The times stand beside it in words. */
+function TraceBar({ step, wholeMs }: TraceBarProps) {
+  const { from, length, waiting } = toSpan(step, wholeMs);
+  const kind = step.isModel ? 'model' : 'tool';
+  return (
+    <span className="trace-bar" aria-hidden="true">
+      <span
+        className={step.hasFailed ? `${kind} failed` : kind}
+        style={{ insetInlineStart: `${from}%`, inlineSize: `${length}%` }}
+      >
+        <span style={{ inlineSize: `${waiting}%` }} />
+      </span>
+    </span>
+  );
 }

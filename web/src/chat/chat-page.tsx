@@ -1,10 +1,11 @@
 import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
 import type { Asking } from '../conversation/asking.ts';
-import type { ChatSettings } from '../conversation/chat-settings.ts';
+import { type ChatSettings, isSet } from '../conversation/chat-settings.ts';
 import { branchesOf, type Conversation, shownTurns, type Turn } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
 import { type Lost, toHash } from '../page/place.ts';
+import { DialogButton } from '../palette/dialog-button.tsx';
 import { toKeys } from '../palette/keys.ts';
 import { Guard } from '../parts/guard.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -16,15 +17,19 @@ import { ShareButton } from '../share/share-button.tsx';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import { Beginning } from './beginning.tsx';
-import { ChatSettingsButton } from './chat-settings-button.tsx';
 import { Composer } from './composer.tsx';
 import { ConsentBanner } from './consent-banner.tsx';
-import { DeploymentPicker } from './deployment-picker.tsx';
-import { ExportMenu } from './export-menu.tsx';
+import { DeploymentDialog, loadChoice } from './deployment-dialog.tsx';
+import { DeploymentIcon } from './deployment-icon.tsx';
 import { noteUse } from './favourites.ts';
+import { focusMessage } from './focus-message.ts';
 import type { Said } from './said.ts';
 import { Thread } from './thread.tsx';
 import { useAnnouncements } from './use-announcements.ts';
+import './picker.css';
+import { toExportJson, toExportMarkdown } from '../conversation/export.ts';
+import { Menu } from '../parts/menu.tsx';
+import { saveFile, toFileName } from '../parts/save-file.ts';
 
 const FoundBar = lazyView(() => import('../search/found-bar.tsx').then(({ FoundBar: view }) => view));
 
@@ -216,4 +221,77 @@ function firstOf(deployments: readonly Deployment[]): Deployment | undefined {
 function begin(deployment: string): Conversation {
   const now = Date.now();
   return { id: crypto.randomUUID(), title: '', deployment, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} };
+}
+
+const SettingsDialog = lazyView(() => import('./chat-settings-dialog.tsx').then(({ ChatSettingsDialog: view }) => view));
+
+interface ChatSettingsButtonProps {
+  readonly settings: ChatSettings;
+  readonly deployment: Deployment | undefined;
+  readonly change: (settings: ChatSettings) => void;
+}
+
+/** Opens what is set for this conversation; tells whether anything is. */
+function ChatSettingsButton({ settings, deployment, change }: ChatSettingsButtonProps) {
+  const words = useWords();
+  const isMarked = isSet(settings);
+  const label = isMarked ? words.chatSettingsSet : words.chatSettings;
+  return (
+    <DialogButton {...{ id: 'chat settings', icon: 'sliders', title: words.chatSettings, label, form: 'icon', isMarked }}>
+      {(close) => <SettingsDialog {...{ settings, deployment, change, close }} />}
+    </DialogButton>
+  );
+}
+
+interface DeploymentPickerProps {
+  readonly deployments: readonly Deployment[];
+  readonly chosen: Deployment | undefined;
+  /** Shown where the chosen one is not offered any more. */
+  readonly missing: string;
+  readonly choose: (id: string) => void;
+}
+
+/** Whom the next question goes to, and a dialog to choose another. */
+function DeploymentPicker({ deployments, chosen, missing, choose }: DeploymentPickerProps) {
+  const words = useWords();
+  const [isOpen, setIsOpen] = useState(false);
+  const pick = (id: string): void => {
+    choose(id);
+    focusMessage();
+  };
+  return (
+    <>
+      <button
+        {...{ type: 'button', className: 'picker', 'aria-haspopup': 'dialog', disabled: deployments.length === 0 }}
+        onFocus={loadChoice}
+        onPointerEnter={loadChoice}
+        onClick={() => setIsOpen(true)}
+      >
+        {chosen !== undefined && <DeploymentIcon deployment={chosen} />}
+        <span className="heard-only">{words.deployment}: </span>
+        <span className="picker-name">{chosen?.name ?? (missing || words.chooseDeployment)}</span>
+        <Icon name="down" />
+      </button>
+      {isOpen && (
+        <DeploymentDialog {...{ title: words.chooseDeployment, chosen: chosen?.id, pick }} close={() => setIsOpen(false)} />
+      )}
+    </>
+  );
+}
+
+/** Takes the conversation out of the browser. */
+function ExportMenu({ conversation }: { readonly conversation: Conversation }) {
+  const words = useWords();
+  const save = (extension: string, type: string, text: string): void =>
+    saveFile(toFileName(conversation.title, extension), new Blob([text], { type }));
+  return (
+    <Menu label={words.exportConversation} icon={<Icon name="save" />}>
+      <button type="button" onClick={() => save('json', 'application/json', toExportJson(conversation))}>
+        {words.asJson}
+      </button>
+      <button type="button" onClick={() => save('md', 'text/markdown', toExportMarkdown(conversation, words.you))}>
+        {words.asMarkdown}
+      </button>
+    </Menu>
+  );
 }

@@ -1,15 +1,20 @@
-import { type FormEvent, useId, useState } from 'react';
-import type { ChatSettings, Effort } from '../conversation/chat-settings.ts';
+import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
+import { type ChatSettings, type Effort, efforts, isEffort, isSet } from '../conversation/chat-settings.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import { useChatSettingsWords } from './chat-settings-words.ts';
-import { EffortChoice } from './effort-choice.tsx';
-import { Presets } from './presets.tsx';
-import { ToolChoice } from './tool-choice.tsx';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 import './chat-settings.css';
+import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { deletePrompt, listPrompts, longestName, readPrompt, savePrompt } from '../prompts/prompts.ts';
+import { listAddons } from '../service/addons.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { useEffortWords } from './effort-words.ts';
 
 interface ChatSettingsDialogProps {
   readonly settings: ChatSettings;
@@ -101,4 +106,143 @@ function toSettings({ instructions, temperature, maxTokens, effort, addons }: Wr
     ...(effort !== undefined && { effort }),
     ...(addons.length > 0 && { addons }),
   };
+}
+
+interface EffortChoiceProps {
+  /** Undefined where the model decides. */
+  readonly chosen: Effort | undefined;
+  readonly choose: (effort: Effort | undefined) => void;
+}
+
+/** How long a model thinks before it answers. */
+function EffortChoice({ chosen, choose }: EffortChoiceProps) {
+  const words = useEffortWords();
+  const { asDeployment } = useChatSettingsWords();
+  return (
+    <label className="field">
+      <span>{words.effort}</span>
+      <select value={chosen ?? ''} onChange={({ target }) => choose(isEffort(target.value) ? target.value : undefined)}>
+        <option value="">{asDeployment}</option>
+        {efforts.map((effort) => (
+          <option key={effort} value={effort}>
+            {words[effort]}
+          </option>
+        ))}
+      </select>
+      <span className="soft small">{words.effortHint}</span>
+    </label>
+  );
+}
+
+interface PresetsProps {
+  /** What is set now. */
+  readonly settings: ChatSettings;
+  readonly take: (settings: ChatSettings) => void;
+}
+
+/** Settings that the user keeps under a name, for other conversations and devices. Absent where the service keeps nothing. */
+function Presets({ settings, take }: PresetsProps) {
+  const words = useWords();
+  const own = useChatSettingsWords();
+  const { names, fault, attempt, isThere } = useKept();
+  const { service } = usePage();
+  const [name, setName] = useState('');
+  const use = (each: string): Promise<void> =>
+    attempt(async () => {
+      const { content, settings: others } = await readPrompt(service, 'presets', each);
+      take({ ...(content.trim() !== '' && { instructions: content }), ...others });
+    });
+  const keep = (): Promise<void> =>
+    attempt(async () => {
+      const { instructions = ' ', ...others } = settings;
+      await savePrompt(service, 'presets', { name: name.trim(), content: instructions, settings: others });
+      setName('');
+    });
+  if (!isThere) return null;
+  return (
+    <section className="presets" aria-label={own.presets}>
+      {names.length > 0 && (
+        <ul className="row">
+          {names.map((each) => (
+            <li key={each} className="preset">
+              <button type="button" className="button slim" onClick={() => void use(each)}>
+                {each}
+              </button>
+              <button
+                type="button"
+                className="icon-button"
+                {...{ 'aria-label': words.deleteConversation(each), title: words.deleteConversation(each) }}
+                onClick={() => void attempt(() => deletePrompt(service, 'presets', each))}
+              >
+                <Icon name="close" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {isSet(settings) && (
+        <p className="row">
+          <input
+            {...{
+              type: 'text',
+              value: name,
+              maxLength: longestName,
+              placeholder: own.presetName,
+              'aria-label': own.presetName,
+            }}
+            onChange={({ target }) => setName(target.value)}
+          />
+          <button type="button" className="button" disabled={name.trim() === ''} onClick={() => void keep()}>
+            {words.keepPreset}
+          </button>
+        </p>
+      )}
+      <Trouble fault={fault} />
+    </section>
+  );
+}
+
+function useKept() {
+  const { service } = usePage();
+  const [names, setNames] = useState<readonly string[]>();
+  const [fault, setFault] = useState<Fault>();
+  const load = useCallback(() => listPrompts(service, 'presets').then(setNames, () => undefined), [service]);
+  useEffect(() => void load(), [load]);
+  const attempt = async (act: () => Promise<void>): Promise<void> => {
+    setFault(undefined);
+    await act().then(load, (thrown: unknown) => setFault(faultOf(thrown)));
+  };
+  return { names: names ?? [], isThere: names !== undefined, fault, attempt };
+}
+
+interface ToolChoiceProps {
+  /** Ids of those that are chosen. */
+  readonly chosen: readonly string[];
+  readonly choose: (ids: readonly string[]) => void;
+}
+
+/** Which tools of the service a model has in this conversation; nothing where there are none. */
+function ToolChoice({ chosen, choose }: ToolChoiceProps) {
+  const own = useChatSettingsWords();
+  const { service } = usePage();
+  const { value: addons = [] } = useLoaded(useCallback(() => listAddons(service), [service]));
+  if (addons.length === 0) return null;
+  // In the order of the list, and without what is no longer there.
+  const toggle = (id: string): void =>
+    choose(addons.map((each) => each.id).filter((each) => chosen.includes(each) !== (each === id)));
+  return (
+    <fieldset className="field tool-choice">
+      <legend>{own.chatTools}</legend>
+      <span className="soft small">{own.chatToolsHint}</span>
+      {addons.map(({ id, name, description }) => (
+        <label key={id} className="tool">
+          <input type="checkbox" checked={chosen.includes(id)} onChange={() => toggle(id)} />
+          <span>
+            {name}
+            {description !== '' && <span className="soft small"> {description}</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
 }

@@ -6,12 +6,12 @@ import { moveFocus } from '../parts/move-focus.ts';
 import { Segments } from '../parts/segments.tsx';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { type Deployment, makers } from '../service/deployments.ts';
-import { useWords } from '../words/words.tsx';
-import { DeploymentOption } from './deployment-option.tsx';
+import { useLanguage, useWords } from '../words/words.tsx';
 import { readFavourites, readRecent, toggleFavourite } from './favourites.ts';
 import { usePickerWords } from './picker-words.ts';
-import { toFamilies } from './version-families.ts';
 import './deployment-dialog.css';
+import { sharedBy } from '../words/shared-by.ts';
+import { DeploymentIcon } from './deployment-icon.tsx';
 
 export interface DeploymentChoiceProps {
   readonly title: string;
@@ -167,4 +167,109 @@ function isAbout({ id, name, version = '', description }: Deployment, query: str
     .toLowerCase()
     .split(/\s+/)
     .every((word) => all.includes(word));
+}
+
+interface DeploymentOptionProps {
+  /** The one that is offered, then other versions of it. */
+  readonly family: readonly [Deployment, ...Deployment[]];
+  readonly isChosen: boolean;
+  readonly isFavourite: boolean;
+  readonly pick: (id: string) => void;
+  readonly favour: () => void;
+}
+
+/** One that may be chosen: who it is, what it does, what it costs and reads, and whether it stands first. */
+function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
+  const { words, language } = useLanguage();
+  const [deployment] = family;
+  const own = usePickerWords();
+  const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens } = deployment;
+  const sharer = sharedBy(deployment, words);
+  const usd = (amount: number): string =>
+    (amount * 1e6).toLocaleString(language, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 });
+  const facts = [
+    pricing !== undefined &&
+      pricing.prompt + pricing.completion > 0 &&
+      own.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
+    contextTokens !== undefined && own.readsTokens(contextTokens.toLocaleString(language)),
+  ].filter((fact) => fact !== false);
+  const starName = isFavourite ? own.unfavour(name) : own.favour(name);
+  return (
+    <li className="option-row">
+      <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
+        <DeploymentIcon deployment={deployment} />
+        <span className="option-text">
+          <span className="option-name">
+            {name}
+            {version !== undefined && <span className="soft">{version}</span>}
+            {isApplication && <span className="tag">{words.application}</span>}
+            {requiresConsent && (
+              <span className="tag warm">
+                <Icon name="shield" />
+                {own.needsConsent}
+              </span>
+            )}
+          </span>
+          {description !== '' && <span className="soft small">{description}</span>}
+          {facts.length > 0 && <span className="soft small">{facts.join(' · ')}</span>}
+          {sharer !== '' && <span className="option-sharer small">{sharer}</span>}
+        </span>
+      </button>
+      <button
+        {...{ type: 'button', className: 'icon-button star', 'aria-label': starName, title: starName }}
+        data-favourite={isFavourite || undefined}
+        onClick={favour}
+      >
+        <Icon name="star" />
+      </button>
+      {family.length > 1 && <Versions {...{ family, pick }} />}
+    </li>
+  );
+}
+
+/** All versions of what is offered, each to choose. */
+function Versions({ family, pick }: Pick<DeploymentOptionProps, 'family' | 'pick'>) {
+  const own = usePickerWords();
+  const [shown] = family;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
+    <div className="option-versions small" role="group" aria-label={own.versionsOf(shown.name)}>
+      {versionsOf(family).map(({ id, version }) => (
+        <button
+          key={id}
+          {...{ type: 'button', className: 'option-version', onClick: () => pick(id) }}
+          aria-current={id === shown.id || undefined}
+        >
+          {version}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/**
+ * Deployments of one name with versions are versions of one thing (docs/wire.md, Listings): each family is given where its first
+ * one stands, with the chosen one first, else the latest. What other users shared is never of the family of another.
+ */
+export function toFamilies(
+  deployments: readonly Deployment[],
+  chosen: string | undefined,
+): readonly (readonly [Deployment, ...Deployment[]])[] {
+  const families = Map.groupBy(deployments, ({ id, name, version, maker }) =>
+    version === undefined || maker === 'other' ? id : `${maker} ${name}`,
+  );
+  return [...families.values()].flatMap((family) => {
+    const sorted = family.toSorted((one, other) => compareVersions(other.version, one.version));
+    const first = sorted.find(({ id }) => id === chosen) ?? sorted[0];
+    return first === undefined ? [] : [[first, ...sorted.filter((each) => each !== first)] as const];
+  });
+}
+
+/** The versions of a family in their order, the latest first. */
+function versionsOf(family: readonly Deployment[]): readonly Deployment[] {
+  return family.toSorted((one, other) => compareVersions(other.version, one.version));
+}
+
+function compareVersions(one = '', other = ''): number {
+  return one.localeCompare(other, undefined, { numeric: true });
 }

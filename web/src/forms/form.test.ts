@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Field, toFields } from './field.ts';
 import { toDraft, toValue } from './form-value.ts';
 import { formsEnglish as english } from './forms-english.ts';
-import { inWords } from './in-words.ts';
+import { inWords } from './schema-form.tsx';
 
 const schema = {
   type: 'object',

@@ -5,8 +5,8 @@ import { ChoiceButton } from './choice-button.tsx';
 import { type Field, toFields } from './field.ts';
 import { FieldView, toFieldId } from './field-view.tsx';
 import { type Draft, type FormFaults, toDraft, toValue } from './form-value.ts';
+import type { FormsWords } from './forms-english.ts';
 import { useFormsWords } from './forms-words.ts';
-import { inWords } from './in-words.ts';
 
 interface SchemaFormProps {
   readonly schema: object;
@@ -101,4 +101,29 @@ function JsonForm({ sent, submitWord, onSubmit }: SchemaFormProps) {
       </button>
     </form>
   );
+}
+
+/** What was filled in as the form says it: each field by its title, each choice by its own. */
+export function inWords(
+  fields: readonly Field[],
+  value: Readonly<Record<string, unknown>>,
+  words: FormsWords,
+): readonly string[] {
+  return fields.flatMap((field) => {
+    const filled = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
+    if (filled === undefined) return [];
+    if (field.kind === 'group') return isJsonObject(filled) ? inWords(field.fields, filled, words) : [];
+    const items = field.kind === 'choices' && Array.isArray(filled) ? filled : [filled];
+    return [`${field.label}: ${items.map((item) => toText(field, item, words)).join(', ')}`];
+  });
+}
+
+function toText(field: Field, value: unknown, words: FormsWords): string {
+  if (field.kind === 'choice' || field.kind === 'choices') {
+    const told = JSON.stringify(value);
+    const option = field.options.find((each) => JSON.stringify(each.value) === told);
+    if (option !== undefined) return option.label;
+  }
+  if (typeof value === 'boolean') return value ? words.yes : words.no;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,11 +1,11 @@
 import type { Token, Tokens } from 'marked';
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useState } from 'react';
+import { useLanguage } from '../words/words.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { Formula } from './formula.tsx';
 import { Inline } from './inline.tsx';
 import type { MathToken } from './lexer.ts';
-import { Table } from './table.tsx';
 
 interface BlockProps {
   readonly token: Token;
@@ -136,3 +136,74 @@ const Item = memo(
   ),
   (before, after) => before.item.raw === after.item.raw,
 );
+
+const rowsAtFirst = 100;
+
+/** Of a long table the beginning; the rest when it is asked for. */
+function Table({ token: { header, rows, align } }: { readonly token: Tokens.Table }) {
+  const { words, language } = useLanguage();
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? rows : rows.slice(0, rowsAtFirst);
+  const hidden = rows.length - shown.length;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      <div className="table-frame" tabIndex={0}>
+        <table dir={isRightToLeft(header.map(({ text }) => text).join(' ')) ? 'rtl' : undefined}>
+          <thead>
+            <tr>
+              {header.map((cell, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other identity and never move
+                <th key={at} scope="col" dir={toCellDirection(cell)} className={align[at] ?? undefined}>
+                  <Inline tokens={cell.tokens} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: as above
+              <Row key={at} row={row} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {hidden > 0 && (
+        <button type="button" className="button slim" onClick={() => setShowsAll(true)}>
+          {words.showMoreRows(hidden, language)}
+        </button>
+      )}
+    </>
+  );
+}
+
+const Row = memo(
+  ({ row }: { readonly row: readonly Tokens.TableCell[] }) => (
+    <tr>
+      {row.map((cell, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: as above
+        <td key={at} dir={toCellDirection(cell)} className={cell.align ?? undefined}>
+          <Inline tokens={cell.tokens} />
+        </td>
+      ))}
+    </tr>
+  ),
+  (before, after) =>
+    before.row === after.row ||
+    (before.row.length === after.row.length && before.row.every(({ text }, at) => text === after.row[at]?.text)),
+);
+
+/** A cell without letters, such as a number, has the direction of the table. */
+function toCellDirection({ text }: Tokens.TableCell): 'auto' | undefined {
+  return /\p{L}/u.test(text) ? 'auto' : undefined;
+}
+
+const firstLetter = /\p{L}/u;
+const rightToLeftLetter =
+  /^[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Adlam}\p{Script=Hanifi_Rohingya}]/u;
+
+/** Returns whether the first letter of a text is one of a script that is written from right to left, as `dir="auto"` decides. */
+export function isRightToLeft(text: string): boolean {
+  const [letter = ''] = firstLetter.exec(text) ?? [];
+  return rightToLeftLetter.test(letter);
+}

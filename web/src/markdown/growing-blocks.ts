@@ -1,5 +1,4 @@
-import type { Token } from 'marked';
-import { grown } from './grown-block.ts';
+import type { Token, Tokens } from 'marked';
 import { toBlocks } from './lexer.ts';
 
 /** Definitions of links stand anywhere and hold everywhere, so that only the whole text tells what a link means. */
@@ -50,4 +49,53 @@ export class GrowingBlocks {
     this.#settledChars = 0;
     this.#first = undefined;
   }
+}
+
+type Lex = (text: string) => readonly Token[];
+
+/**
+ * The blocks of `text`, which begins with a block that was read before and has grown since: of a long table, list or block of
+ * code only the end is read. Undefined where all of it has to be read.
+ */
+function grown(block: Token | undefined, text: string, lex: Lex): readonly Token[] | undefined {
+  if (block?.type === 'table') return grownTable(block as Tokens.Table, text, lex);
+  if (block?.type === 'list') return grownList(block as Tokens.List, text, lex);
+  return block?.type === 'code' ? grownCode(block as Tokens.Code, text) : undefined;
+}
+
+/** Rows stand for themselves: the last one, which may have been cut, is read with what came behind it. */
+function grownTable(table: Tokens.Table, text: string, lex: Lex): readonly Token[] | undefined {
+  // Pattern bound: the user's own tab: one block of an answer.
+  const lines = table.raw.replace(/\n+$/, '').split('\n');
+  if (lines.length < 4 || lines.length - 2 !== table.rows.length) return undefined;
+  const head = `${lines.slice(0, 2).join('\n')}\n`;
+  const kept = `${lines.slice(0, -1).join('\n')}\n`;
+  if (!text.startsWith(kept)) return undefined;
+  const [more, ...behind] = lex(head + text.slice(kept.length));
+  if (more?.type !== 'table') return undefined;
+  const { rows, raw } = more as Tokens.Table;
+  return [{ ...table, raw: kept + raw.slice(head.length), rows: [...table.rows.slice(0, -1), ...rows] }, ...behind];
+}
+
+/** Whether items have room between them is known by two of them. */
+function grownList(list: Tokens.List, text: string, lex: Lex): readonly Token[] | undefined {
+  const kept = list.items.slice(0, -2);
+  const chars = kept.reduce((sum, { raw }) => sum + raw.length, 0);
+  if (kept.length === 0 || !text.startsWith(list.raw.slice(0, chars))) return undefined;
+  const [more, ...behind] = lex(text.slice(chars));
+  const { ordered, loose, items, raw } = (more ?? {}) as Partial<Tokens.List>;
+  if (more?.type !== 'list' || ordered !== list.ordered || loose !== list.loose || items === undefined) return undefined;
+  return [{ ...list, raw: list.raw.slice(0, chars) + raw, items: [...kept, ...items] }, ...behind];
+}
+
+// Pattern bound: the user's own tab: one block of an answer.
+const opening = /^(`{3,}|~{3,})[^\n]*\n/;
+
+/** Until its fence comes, all that follows is code. */
+function grownCode(code: Tokens.Code, text: string): readonly Token[] | undefined {
+  const [line, fence = ''] = opening.exec(code.raw) ?? [];
+  if (line === undefined || !text.startsWith(code.raw) || code.text.length + line.length < code.raw.length - 1) return undefined;
+  const lastLine = Math.max(code.raw.lastIndexOf('\n'), line.length - 1);
+  if (text.indexOf(`\n${fence}`, lastLine) !== -1 || /\n {1,3}[`~]{3}/.test(text.slice(lastLine))) return undefined;
+  return [{ ...code, raw: text, text: text.slice(line.length).replace(/\n$/, '') }];
 }

@@ -1,5 +1,95 @@
-import { Marked, type Token, type TokenizerAndRendererExtension } from 'marked';
-import { cjkEmphasis } from './cjk-emphasis.ts';
+import { Lexer, Marked, type MarkedExtension, type Token, Tokenizer, type TokenizerAndRendererExtension } from 'marked';
+
+/**
+ * CJK characters as the CJK-friendly amendment of CommonMark defines them (wide characters that are no emoji, and Hangul), as
+ * of Unicode 16, with the variation selectors that can follow them. https://github.com/tats-u/markdown-cjk-friendly
+ */
+const cjk = [
+  '\\u1100-\\u11ff\\u20a9\\u2329\\u232a\\u2630-\\u2637\\u268a-\\u268f\\u2e80-\\u2e99\\u2e9b-\\u2ef3\\u2f00-\\u2fd5',
+  '\\u2ff0-\\u303e\\u3041-\\u3096\\u3099-\\u30ff\\u3105-\\u312f\\u3131-\\u318e\\u3190-\\u31e5\\u31ef-\\u321e',
+  '\\u3220-\\u3247\\u3250-\\ua48c\\ua490-\\ua4c6\\ua960-\\ua97c\\uac00-\\ud7a3\\ud7b0-\\ud7c6\\ud7cb-\\ud7fb',
+  '\\uf900-\\ufaff\\ufe00-\\ufe02\\ufe10-\\ufe19\\ufe30-\\ufe52\\ufe54-\\ufe66\\ufe68-\\ufe6b\\uff01-\\uffbe',
+  '\\uffc2-\\uffc7\\uffca-\\uffcf\\uffd2-\\uffd7\\uffda-\\uffdc\\uffe0-\\uffe6\\uffe8-\\uffee',
+  '\\u{16fe0}-\\u{16fe4}\\u{16ff0}-\\u{16ff6}\\u{17000}-\\u{18cd5}\\u{18cff}-\\u{18d1e}\\u{18d80}-\\u{18df2}',
+  '\\u{1aff0}-\\u{1aff3}\\u{1aff5}-\\u{1affb}\\u{1affd}\\u{1affe}\\u{1b000}-\\u{1b122}\\u{1b132}',
+  '\\u{1b150}-\\u{1b152}\\u{1b155}\\u{1b164}-\\u{1b167}\\u{1b170}-\\u{1b2fb}\\u{1d300}-\\u{1d356}\\u{1d360}-\\u{1d376}',
+  '\\u{1f200}\\u{1f202}\\u{1f210}-\\u{1f219}\\u{1f21b}-\\u{1f22e}\\u{1f230}\\u{1f231}\\u{1f237}\\u{1f23b}',
+  '\\u{1f240}-\\u{1f248}\\u{1f260}-\\u{1f265}\\u{20000}-\\u{3fffd}\\u{e0100}-\\u{e01ef}',
+].join('');
+// Pattern bound: one character.
+const cjkCharacter = new RegExp(`^[${cjk}]`, 'u');
+
+/** Punctuation that is not CJK. A tilde may stand within emphasis. */
+const punctuation = `(?![~${cjk}])[\\p{P}\\p{S}]`;
+const punctuationOrCjk = `(?!~)[\\p{P}\\p{S}${cjk}]`;
+
+/**
+ * Builds the expression with which marked looks for the end of emphasis. Marked takes groups 1 and 2 for runs that only end
+ * it, 3 and 4 for runs that only start it, and 5 and 6 for runs that do either. `other` are characters that count as words.
+ */
+function buildCloser({ skipped, mark, run, other }: Readonly<Record<'skipped' | 'mark' | 'run' | 'other', string>>): RegExp {
+  const word = `(?:(?![${cjk}])[^\\s\\p{P}\\p{S}]${other})`;
+  const wordOrCjk = `(?:[^\\s\\p{P}\\p{S}]|[${cjk}]${other})`;
+  const parts = [
+    skipped,
+    `(?!${mark})${punctuationOrCjk}(${run})(?=\\s|$)`,
+    `${word}(${run})(?!${mark})(?=${punctuation}|\\s|$)`,
+    `(?!${mark})(?:${punctuation}|\\s)(${run})(?=${word})`,
+    `\\s(${run})(?!${mark})(?=${punctuationOrCjk})`,
+    `(?!${mark})${punctuationOrCjk}(${run})(?!${mark})(?=${punctuationOrCjk})`,
+    `${wordOrCjk}(${run})(?=${wordOrCjk})`,
+  ];
+  // Pattern bound: each match takes one run of marks and the text before it, like the replaced pattern of marked.
+  return new RegExp(parts.join('|'), 'gu');
+}
+
+const inlineRules = {
+  ...Lexer.rules.inline.gfm,
+  // Groups 1 and 3 mean that punctuation follows. A run of `_` keeps the rules of CommonMark, which the amendment does not change.
+  // Pattern bound: linear, one run of marks at the start.
+  emStrongLDelim: new RegExp(`^(?:\\*+(?:((?!\\*)${punctuation})|([^\\s*]))?)|^_+(?:((?![_~])[\\p{P}\\p{S}])|([^\\s_]))?`, 'u'),
+  emStrongRDelimAst: buildCloser({
+    skipped: '^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)|[^*]+(?=[^*])',
+    mark: '\\*',
+    run: '\\*+',
+    other: '|~',
+  }),
+  // Pattern bound: four characters.
+  delLDelim: new RegExp(`^~~?(?:(${punctuation})|[^\\s~])`, 'u'),
+  delRDelim: buildCloser({ skipped: '^[^~]+(?=[^~])', mark: '~', run: '~~?', other: '' }),
+};
+
+/** Parses emphasis next to Chinese, Japanese, and Korean characters and punctuation as the amendment says. */
+const cjkEmphasis: MarkedExtension = {
+  tokenizer: {
+    emStrong(source, masked, before) {
+      setRules(this);
+      return Tokenizer.prototype.emStrong.call(
+        this,
+        source,
+        masked,
+        source.startsWith('*') ? toBefore(source, masked, before) : before,
+      );
+    },
+    del(source, masked, before) {
+      setRules(this);
+      return Tokenizer.prototype.del.call(this, source, masked, toBefore(source, masked, before));
+    },
+  },
+};
+
+/** A tokenizer gets the rules of marked with each text that it reads. */
+function setRules(tokenizer: { rules: Tokenizer['rules'] }): void {
+  if (tokenizer.rules.inline !== inlineRules) tokenizer.rules = { ...tokenizer.rules, inline: inlineRules };
+}
+
+/** Returns a space in place of a CJK character, because emphasis may start after both, regardless of the next character. */
+function toBefore(source: string, masked: string, before = ''): string {
+  const at = masked.length - source.length;
+  // Marked passes one code unit, which may be half of a character.
+  const character = [...masked.slice(Math.max(0, at - 2), at)].at(-1) ?? '';
+  return before !== '' && cjkCharacter.test(character) ? ' ' : before;
+}
 
 /** A formula: `$$…$$` and `\[…\]` in a line of their own, `$…$` and `\(…\)` in a text. */
 export interface MathToken {

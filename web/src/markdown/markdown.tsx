@@ -5,7 +5,6 @@ import { Block, isSame } from './block.tsx';
 import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { FrameWork, FrameWorkContext } from './frame-work.ts';
 import { GrowingBlocks } from './growing-blocks.ts';
-import { toParts } from './to-parts.ts';
 import { usePacedText } from './use-paced-text.ts';
 
 interface MarkdownProps {
@@ -116,3 +115,23 @@ const Part = memo(
     before.tokens.length === after.tokens.length &&
     before.tokens.every((token, at) => isSame(token, after.tokens[at])),
 );
+
+const mostBlocks = 24;
+const mostChars = 1200;
+
+/** Blocks in groups that are drawn as one. A text that grows at its end keeps its groups, but for the last. */
+function toParts(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const parts: Token[][] = [];
+  let chars = Number.POSITIVE_INFINITY;
+  for (const token of tokens) {
+    const last = parts.at(-1);
+    if (last === undefined || last.length >= mostBlocks || chars >= mostChars) {
+      parts.push([token]);
+      chars = token.raw.length;
+    } else {
+      last.push(token);
+      chars += token.raw.length;
+    }
+  }
+  return parts;
+}

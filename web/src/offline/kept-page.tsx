@@ -1,7 +1,7 @@
-import { useId, useMemo, useState } from 'react';
+import { useEffect, useId, useMemo, useState } from 'react';
 import { ReadOnlyTurn } from '../chat/read-only-turn.tsx';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
-import type { Head } from '../conversation/database.ts';
+import { type Database, type Head, openDatabase } from '../conversation/database.ts';
 import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
 import { findHeads } from '../conversation/library.ts';
 import { type Page, PageContext } from '../page/page.tsx';
@@ -13,7 +13,6 @@ import { useAway } from '../service/use-away.ts';
 import { useLanguage } from '../words/words.tsx';
 import { useKeptWords } from './kept-words.ts';
 import { type KnownUser, readKnownUser } from './known-user.ts';
-import { useKeptChats } from './use-kept-chats.ts';
 import '../chat/thread.css';
 import '../chat/turns.css';
 import './kept.css';
@@ -133,4 +132,36 @@ function useReadOnlyPage({ user, deployments }: KnownUser, leave: () => void): P
       ...{ signOut: leave, offerUndo: () => undefined, commands: new CommandRegistry() },
     };
   }, [user, deployments, leave]);
+}
+
+interface KeptChats {
+  /** Those that can be read here, the latest first; undefined until they are known. */
+  readonly heads: readonly Head[] | undefined;
+  /** The one that is open; undefined while it is read, and where none is. */
+  readonly open: Conversation | undefined;
+}
+
+/** What the browser has of a user’s conversations, and one of them. */
+function useKeptChats(user: string, id: string | undefined): KeptChats {
+  const [database, setDatabase] = useState<Database>();
+  const [heads, setHeads] = useState<readonly Head[]>();
+  const [open, setOpen] = useState<Conversation>();
+  useEffect(() => {
+    const read = async (): Promise<void> => {
+      const opened = await openDatabase(user);
+      const [all, kept] = await Promise.all([opened.heads(), opened.keptIds()]);
+      setDatabase(opened);
+      setHeads(all.filter((head) => kept.has(head.id)).sort((one, other) => other.updatedAtMs - one.updatedAtMs));
+    };
+    void read().catch(() => setHeads([]));
+  }, [user]);
+  useEffect(() => {
+    let isGone = false;
+    setOpen(undefined);
+    if (id !== undefined) void database?.read(id).then((read) => !isGone && setOpen(read));
+    return () => {
+      isGone = true;
+    };
+  }, [database, id]);
+  return { heads, open };
 }

@@ -1,7 +1,9 @@
 import { useEffect, useRef } from 'react';
+import { forgetAllDrafts } from '../chat/drafts.ts';
 import { readBrand } from '../page/brand.ts';
-import { giveUpShell } from './give-up-shell.ts';
-import { keepShell } from './keep-shell.ts';
+import { isSparing } from './is-sparing.ts';
+import { forgetKnownUser } from './known-user.ts';
+import { shellCaches } from './shell-caches.ts';
 
 /** So long after somebody came in, and nobody waits for it. */
 const keepAfterMs = 3_000;
@@ -21,4 +23,30 @@ export function useKeptShell(isInside: boolean): void {
     }, keepAfterMs);
     return () => clearTimeout(timer);
   }, [isInside]);
+}
+
+const address = './service-worker.js';
+
+interface ScriptPolicies {
+  createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(address: string): string };
+}
+
+/** Has the browser keep the page, so that it opens without a network. */
+async function keepShell(): Promise<void> {
+  const { serviceWorker: workers } = navigator;
+  if (workers === undefined || isSparing()) return;
+  const { trustedTypes } = globalThis as { trustedTypes?: ScriptPolicies };
+  // The one script that a worker may be made of, whatever is asked for: see the policy of the page.
+  const policy = trustedTypes?.createPolicy('parley-worker', { createScriptURL: () => address });
+  await workers.register(policy?.createScriptURL(address) ?? address, { updateViaCache: 'none' });
+}
+
+/** Has the browser keep nothing of the page any more, and of whoever was here. */
+async function giveUpShell(): Promise<void> {
+  forgetKnownUser();
+  forgetAllDrafts();
+  const kept = await navigator.serviceWorker?.getRegistration();
+  await kept?.unregister();
+  const names = (await globalThis.caches?.keys()) ?? [];
+  for (const name of names) if (name.startsWith(shellCaches)) await caches.delete(name);
 }

@@ -1,9 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { type Conversation, showing, shownTurns } from '../conversation/conversation.ts';
+import { bestOf } from '#base/excerpt.ts';
+import { type Conversation, showing, shownTurns, type Turn } from '../conversation/conversation.ts';
 import { wordsOf } from '../conversation/head-words.ts';
 import { usePage } from '../page/page.tsx';
-import { bestTurn } from './best-turn.ts';
-import { findRanges } from './find-ranges.ts';
 import { toWordPattern } from './word-pattern.ts';
 
 /** Names of highlights in the style of the marks. */
@@ -103,4 +102,39 @@ function onceIn(ms: number, act: () => void): { readonly call: () => void; reado
     },
     cancel: () => clearTimeout(timer),
   };
+}
+
+/** The first turn in which as many of the words stand as in any: one that is shown, if it has as many. Undefined for none. */
+function bestTurn(conversation: Conversation, words: readonly string[]): Turn | undefined {
+  const shown = shownTurns(conversation);
+  const ids = new Set(shown.map(({ id }) => id));
+  const turns = [...shown, ...Object.values(conversation.turns).filter(({ id }) => !ids.has(id))];
+  return turns[
+    bestOf(
+      turns.map(({ text }) => text),
+      words,
+    )
+  ];
+}
+
+const mostRanges = 1000;
+/** What was said; not names, buttons and lines about it. */
+const said = '.markdown, .question-text';
+
+/** Where words stand in what is drawn of a conversation, in the order of reading. */
+function findRanges(root: Element, pattern: RegExp): readonly Range[] {
+  const ranges: Range[] = [];
+  const blocks = [...root.querySelectorAll(said)].filter((block) => block.parentElement?.closest(said) === null);
+  for (const block of blocks) {
+    const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node !== null && ranges.length < mostRanges; node = walker.nextNode()) {
+      for (const { index, 0: word } of (node.nodeValue ?? '').matchAll(pattern)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        ranges.push(range);
+      }
+    }
+  }
+  return ranges;
 }

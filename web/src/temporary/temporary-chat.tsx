@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { keepDraft, readDraft } from '../chat/drafts.ts';
 import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
@@ -6,8 +6,8 @@ import { type Page, PageContext, usePage } from '../page/page.tsx';
 import { nextFrame } from '../page/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useTemporaryWords } from './temporary-words.ts';
-import { useLeaveQuestion } from './use-leave-question.ts';
 import './temporary.css';
+import { useQuestion } from '../parts/use-question.tsx';
 
 interface TemporaryChatProps {
   /** The deployment that it is to begin with. */
@@ -62,4 +62,33 @@ function useTemporaryPage(show: (id: string) => void): Page {
     const go: Page['go'] = (place) => (place.at === 'conversation' ? show(place.id) : page.go(place));
     return { ...page, ...chat, go, isTemporary: true };
   }, [page, chat, show]);
+}
+
+/**
+ * Asks before the place is left, by whatever leads away: a link, a key, the browser's way back. The address is put back first, and
+ * followed once that was answered. Gives the question, which is to be drawn.
+ */
+function useLeaveQuestion(isOn: boolean, question: string, answer: string): ReactNode {
+  const { hold } = usePage();
+  const { ask, dialog } = useQuestion();
+  useEffect(() => {
+    if (!isOn) return;
+    const here = location.hash;
+    const keep = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('beforeunload', keep);
+    hold?.((wanted) => {
+      history.pushState(history.state, '', here);
+      void ask(question, answer).then((isYes) => {
+        if (!isYes) return;
+        hold(undefined);
+        location.hash = wanted;
+      });
+      return true;
+    });
+    return () => {
+      removeEventListener('beforeunload', keep);
+      hold?.(undefined);
+    };
+  }, [isOn, question, answer, ask, hold]);
+  return dialog;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { toExportJson } from '../conversation/export.ts';
-import { exportAll } from './export-all.ts';
 import { importFile } from './import-file.ts';
+import { exportAll } from './use-transfer.ts';
 
 async function readFile(content: unknown) {
   const conversations: Conversation[] = [];

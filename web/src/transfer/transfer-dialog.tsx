@@ -2,11 +2,11 @@ import { useId, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
-import { toReportLines } from './report-lines.ts';
 import { useTransferWords } from './transfer-words.ts';
 import { type Transfer, useTransfer } from './use-transfer.ts';
 import '../parts/question-dialog.css';
 import './transfer.css';
+import type { TransferWords } from './transfer-english.ts';
 
 /** Takes all conversations along in a file, and brings them from one. */
 export function TransferDialog({ close }: { readonly close: () => void }) {
@@ -79,4 +79,27 @@ function State({ transfer }: { readonly transfer: Transfer }) {
       ))}
     </div>
   );
+}
+
+/** What came of it, in words. */
+function toReportLines(transfer: Transfer, words: TransferWords): readonly string[] {
+  if (transfer.at === 'failed')
+    return [{ form: words.unknownForm, large: words.tooLarge, other: words.transferFailed }[transfer.why]];
+  if (transfer.at === 'written')
+    return [words.exported(transfer.count), ...(transfer.missing > 0 ? [words.exportMissing(transfer.missing)] : [])];
+  if (transfer.at !== 'read') return [];
+  const { added, merged, same, refused, lost, isCut } = transfer.report;
+  const parts = [
+    words.added(added),
+    ...(merged > 0 ? [words.merged(merged)] : []),
+    ...(same > 0 ? [words.same(same)] : []),
+    ...(refused > 0 ? [words.refused(refused)] : []),
+  ];
+  return [
+    ...(transfer.isStopped ? [words.importStopped] : []),
+    `${parts.join('; ')}.`,
+    ...(lost.files > 0 ? [words.lostFiles(lost.files)] : []),
+    ...(lost.steps > 0 ? [words.lostSteps(lost.steps)] : []),
+    ...(isCut ? [words.importCut] : []),
+  ];
 }

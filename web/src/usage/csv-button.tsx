@@ -6,8 +6,7 @@ import { Trouble } from '../parts/trouble.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useLanguage } from '../words/words.tsx';
 import type { DayRange } from './days.ts';
-import { readUsage, type Scope } from './read-usage.ts';
-import { toCsv } from './to-csv.ts';
+import { readUsage, type Scope, type UsageRow } from './read-usage.ts';
 import { useUsageWords } from './usage-words.ts';
 
 /** As many as the service gives at once. */
@@ -47,4 +46,20 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
       )}
     </>
   );
+}
+
+/** Rows of usage as separated values (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+export function toCsv(rows: readonly UsageRow[], withUser: boolean): string {
+  const heads = ['day', 'deployment', ...(withUser ? ['user'] : [])];
+  const lines = rows.map(({ day, deployment, user, calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }) => [
+    ...[day, deployment, ...(withUser ? [user] : [])].map(toCell),
+    ...[calls, failedCalls, refusedCalls, promptTokens, completionTokens, Number(cost.toFixed(9))],
+  ]);
+  const all = [[...heads, 'calls', 'failed_calls', 'refused_calls', 'prompt_tokens', 'completion_tokens', 'cost_usd'], ...lines];
+  return all.map((cells) => `${cells.join(',')}\r\n`).join('');
+}
+
+function toCell(text: string): string {
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

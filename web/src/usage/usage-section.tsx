@@ -1,19 +1,18 @@
-import { useCallback, useState } from 'react';
-import { usePage } from '../page/page.tsx';
+import { useCallback, useId, useState } from 'react';
+import { useNameOf, usePage } from '../page/page.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../words/words.tsx';
-import { focusLink } from './calls-link.tsx';
+import { CallsLink, focusLink } from './calls-link.tsx';
 import { CallsSection } from './calls-section.tsx';
 import { CsvButton } from './csv-button.tsx';
-import { type DayRange, lastDays } from './days.ts';
-import { amountOf, type Measure, toMoney } from './measure.ts';
-import { RangeChoice } from './range-choice.tsx';
+import { type DayRange, daysOf, lastDays, thisMonth } from './days.ts';
+import { amountOf, formatValue, type Measure, toMoney } from './measure.ts';
 import type { CallsOf, Outcome } from './read-calls.ts';
-import { type Amounts, readUsage, type Scope, type Usage } from './read-usage.ts';
+import { type Amounts, readUsage, type Scope, type Usage, type UsageRow } from './read-usage.ts';
 import { type Stack, stacks, UsageDays } from './usage-days.tsx';
-import { UsageTable } from './usage-table.tsx';
 import { useUsageWords } from './usage-words.ts';
 
 const rowsOfTable = 100;
@@ -154,5 +153,130 @@ function Summary({ total }: { readonly total: Amounts }) {
     <p className="usage-summary">
       {words.summary(number(total.calls), number(amountOf('tokens', total)), toMoney(total.cost, language))}
     </p>
+  );
+}
+
+const lengths = ['7', '30', '90'] as const;
+type Chosen = (typeof lengths)[number] | 'month' | 'custom';
+
+/** The last days, those of this month, or a first and a last one. Tells only ranges that can be asked for. */
+function RangeChoice({ range, choose }: { readonly range: DayRange; readonly choose: (range: DayRange) => void }) {
+  const words = useUsageWords();
+  const [chosen, setChosen] = useState<Chosen>('30');
+  const [written, setWritten] = useState(range);
+  const isBad = daysOf(written).length === 0;
+  const take = (next: Chosen): void => {
+    setChosen(next);
+    if (next === 'custom') setWritten(range);
+    else choose(next === 'month' ? thisMonth(Date.now()) : lastDays(Number(next), Date.now()));
+  };
+  const write = (part: Partial<DayRange>): void => {
+    const next = { ...written, ...part };
+    setWritten(next);
+    if (daysOf(next).length > 0) choose(next);
+  };
+  return (
+    <>
+      <Segments<Chosen>
+        {...{ name: words.range, value: chosen, choose: take }}
+        options={[
+          ...lengths.map((each) => [each, words.lastDays(Number(each))] as const),
+          ['month', words.thisMonth],
+          ['custom', words.custom],
+        ]}
+      />
+      {chosen === 'custom' && (
+        <div className="usage-days">
+          <DayField label={words.from} day={written.from} isBad={isBad} write={(from) => write({ from })} />
+          <DayField label={words.to} day={written.to} isBad={isBad} write={(to) => write({ to })} />
+          <p className="trouble" role="alert">
+            {isBad && words.badRange}
+          </p>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface DayFieldProps {
+  readonly label: string;
+  readonly day: string;
+  readonly isBad: boolean;
+  readonly write: (day: string) => void;
+}
+
+function DayField({ label, day, isBad, write }: DayFieldProps) {
+  const field = useId();
+  return (
+    <div>
+      <label className="overline" htmlFor={field}>
+        {label}
+      </label>
+      <input id={field} type="date" value={day} aria-invalid={isBad} onChange={({ target }) => write(target.value)} />
+    </div>
+  );
+}
+
+interface UsageTableProps {
+  readonly usage: Usage;
+  readonly by: 'deployment' | 'user' | 'project';
+  readonly range: DayRange;
+  readonly measure: Measure;
+  readonly open: (of: CallsOf) => void;
+}
+
+/** Sums by deployment, person or project, the largest first, each with its bar and the way to its calls. */
+function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
+  const words = useUsageWords();
+  const { language } = useLanguage();
+  const nameOf = useNameOf();
+  const rows = usage.rows.toSorted((one, other) => amountOf(measure, other) - amountOf(measure, one));
+  const highest = Math.max(...rows.map((row) => amountOf(measure, row)));
+  const toName = (row: UsageRow): string => (by === 'deployment' ? nameOf(row.deployment) : row[by]) || words.nobody;
+  const numbers = (['cost', 'tokens', 'calls'] as const).map(
+    (each): Column<UsageRow> => ({
+      name: words[each],
+      isNumber: true,
+      show: (row) => formatValue(each, amountOf(each, row), language),
+    }),
+  );
+  const outcomes = (['failed', 'refused'] as const).map(
+    (each): Column<UsageRow> => ({
+      name: words[each],
+      isNumber: true,
+      show: (row) => {
+        const count = row[`${each}Calls`].toLocaleString(language);
+        const of = { ...range, [by]: row[by], outcome: each };
+        const label = words.callsThat(count, words[each], toName(row));
+        return row[`${each}Calls`] === 0 ? count : <CallsLink {...{ of, open, label }}>{count}</CallsLink>;
+      },
+    }),
+  );
+  const name: Column<UsageRow> = {
+    name: { deployment: words.deployment, user: words.person, project: words.project }[by],
+    show: (row) => (
+      <span title={row[by]}>
+        <CallsLink {...{ open, label: words.showCalls(toName(row)) }} of={{ ...range, [by]: row[by] }}>
+          {toName(row)}
+        </CallsLink>
+        <Bar share={highest > 0 ? amountOf(measure, row) / highest : 0} />
+      </span>
+    ),
+  };
+  const title = { deployment: words.byDeployment, user: words.byPerson, project: words.byProject }[by];
+  return (
+    <>
+      <h3>{title}</h3>
+      <DataTable label={title} columns={[name, ...numbers, ...outcomes]} {...{ rows, keyOf: (row: UsageRow) => row[by] }} />
+      {usage.isCut && <p className="soft small">{words.cutNote(rows.length.toLocaleString(language))}</p>}
+    </>
+  );
+}
+
+function Bar({ share }: { readonly share: number }) {
+  return (
+    <svg className="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+      <rect width={Math.max(share * 100, share > 0 ? 0.5 : 0)} height="4" />
+    </svg>
   );
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { untilInWords } from '../words/until-in-words.ts';
+import { toCsv } from './csv-button.tsx';
 import { daysOf, lastDays, thisMonth } from './days.ts';
 import { niceStep, toMoney } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
-import { toCsv } from './to-csv.ts';
 import { usageEnglish } from './usage-english.ts';
 import { usageGerman } from './usage-german.ts';
 

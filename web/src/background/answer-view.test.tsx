@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { shownTurns } from '../conversation/conversation.ts';
+import { toConversation } from './answer-view.tsx';
+import { toReply } from './fold-answer.ts';
+
+const answer = {
+  ...{ id: 'resp_1', model: 'm', created_at: 5, error: null, incomplete_details: null, status: 'completed' as const },
+  output: [{ type: 'message', content: [{ type: 'output_text', text: 'It is wide.' }] }],
+};
+const said = (role: string, text: string) => ({ type: 'message', role, content: [{ type: 'input_text', text }] });
+
+it.each([
+  ['a question', [said('user', 'One?')], ['question One?', 'reply It is wide.']],
+  [
+    'turns, a system message, and what one side says in a row',
+    [said('system', 'Be short.'), said('user', 'One?'), said('user', 'Or two?'), said('assistant', 'One.'), said('user', 'Why?')],
+    ['question One?\n\nOr two?', 'reply One.', 'question Why?', 'reply It is wide.'],
+  ],
+  ['an answer before any question', [said('assistant', 'Hi.'), said('user', 'One?')], ['question One?', 'reply It is wide.']],
+  [
+    'an answer as the last of it',
+    [said('user', 'One?'), said('assistant', 'One.')],
+    ['question One?', 'reply One.', 'question …', 'reply It is wide.'],
+  ],
+  ['no question at all', [said('assistant', 'Hi.')], ['question …', 'reply It is wide.']],
+  ['nothing', [], ['question …', 'reply It is wide.']],
+])('A conversation goes on from %s', (_what, input, expected) => {
+  const conversation = toConversation({ answer, reply: toReply(answer), input });
+  const turns = shownTurns(conversation);
+  expect(turns.map(({ kind, text }) => `${kind} ${text}`)).toEqual(expected);
+  expect(new Set(turns.map(({ atMs }) => atMs)).size).toBe(turns.length);
+  expect(conversation.title).toBe(turns[0]?.text.replace(/\s+/g, ' '));
+});

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { toGraph } from './consent-graph.tsx';
+
+const form = new Map([
+  ['root', false],
+  ['a', true],
+  ['b', false],
+  ['c', false],
+]);
+const placed = (dependencies: Record<string, string[]>) => {
+  const graph = toGraph('root', form, (id) => dependencies[id] ?? []);
+  return {
+    at: Object.fromEntries(graph.nodes.map(({ id, column }) => [id, column])),
+    edges: graph.edges.map(([from, to]) => `${from.id}>${to.id}`),
+    rows: graph.rows,
+  };
+};
+
+it('Deployments stand behind all that lead to them', () => {
+  expect(placed({ root: ['a', 'b'], b: ['c'] })).toEqual({
+    at: { root: 0, a: 1, b: 1, c: 2 },
+    edges: ['root>a', 'root>b', 'b>c'],
+    rows: 2,
+  });
+});
+
+it('What is reached both at once and through another stands behind that other', () => {
+  expect(placed({ root: ['c', 'a', 'b'], a: ['b'], b: ['c'] })).toEqual({
+    at: { root: 0, a: 1, b: 2, c: 3 },
+    edges: ['root>c', 'root>a', 'root>b', 'a>b', 'b>c'],
+    rows: 1,
+  });
+});
+
+it('Circles end, what is not in the form is left out, and what nothing leads to stands beside the root', () => {
+  expect(placed({ root: ['a', 'gone', 'a'], a: ['root', 'a'] })).toEqual({
+    at: { root: 0, a: 1, b: 1, c: 1 },
+    edges: ['root>a', 'a>root', 'root>b', 'root>c'],
+    rows: 3,
+  });
+});

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { toSize } from './file-list.tsx';
+
+it.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [999, '999 bytes'],
+  [1500, '1.5 kB'],
+  [254_000, '254 kB'],
+  [536_870_912, '537 MB'],
+  [1e16, '10,000 TB'],
+])('%d bytes are %s', (bytes, said) => {
+  expect(toSize(bytes, 'en')).toBe(said);
+});

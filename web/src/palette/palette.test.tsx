@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { best } from './palette.tsx';
+
+const titles = (query: string, ...all: readonly string[]): readonly string[] =>
+  best(
+    all.map((title) => ({ title })),
+    query,
+  ).map(({ title }) => title);
+
+it('What begins with the words comes before what has them within, and that before their letters alone', () => {
+  const all = ['Big use of letters', 'My reusable lists', 'Usual limits', 'The use of it'];
+  expect(titles('us', ...all)).toEqual(['Usual limits', 'The use of it', 'Big use of letters', 'My reusable lists']);
+});
+
+it('A whole word comes before the beginning of a longer one', () => {
+  expect(titles('share', 'Shared links', 'Share by a link')).toEqual(['Share by a link', 'Shared links']);
+});
+
+it('Letters that were left out, and accents, do not matter', () => {
+  expect(titles('nwcv', 'New conversation', 'Now')).toEqual(['New conversation']);
+  expect(titles('resume', 'Résumé of the year')).toEqual(['Résumé of the year']);
+  expect(titles('gpt-4', 'GPT-4', 'Learning C++')).toEqual(['GPT-4']);
+  expect(titles('c++ (', 'Learning C++ (again)')).toEqual(['Learning C++ (again)']);
+});
+
+it('Every word has to fit, in any order', () => {
+  expect(titles('list shop', 'Shopping list', 'A list')).toEqual(['Shopping list']);
+  expect(titles('zebra', 'Shopping list')).toEqual([]);
+});
+
+it('What fits alike stays in its order', () => {
+  expect(titles('', 'bcd', 'abc')).toEqual(['bcd', 'abc']);
+  expect(titles('note', 'Notes 2', 'Notes 1')).toEqual(['Notes 2', 'Notes 1']);
+});
