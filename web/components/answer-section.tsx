@@ -1,4 +1,4 @@
-import { StageList } from '../src/chat/stage-list.tsx';
+import { StageList } from '../src/chat/turns/stage-list.tsx';
 import { Markdown } from '../src/markdown/markdown.tsx';
 import { Sample, Section } from './section.tsx';
 

@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { DeploymentIcon } from '../src/chat/deployment-icon.tsx';
-import { Thoughts } from '../src/chat/thoughts.tsx';
-import '../src/chat/thread.css';
-import '../src/chat/turns.css';
-import '../src/chat/picker.css';
+import { DeploymentIcon } from '../src/chat/deployments/deployment-icon.tsx';
+import { Thoughts } from '../src/chat/turns/thoughts.tsx';
+import '../src/chat/turns/thread.css';
+import '../src/chat/turns/turns.css';
+import '../src/chat/deployments/picker.css';
 import '../src/operations/operations.css';
 import { PageHeader } from '../src/parts/page-header.tsx';
 import { Trouble } from '../src/parts/trouble.tsx';

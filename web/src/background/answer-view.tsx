@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { JsonObject } from '#base/json.ts';
-import { ReplyBody, ReplyName } from '../chat/reply-body.tsx';
+import { ReplyBody, ReplyName } from '../chat/turns/reply-body.tsx';
 import { type Conversation, type Reply, withTurn } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';

@@ -8,10 +8,10 @@ import { useTitle } from '../parts/use-title.ts';
 import { AppSheet } from './app-sheet.tsx';
 import { nameOf } from './applications.ts';
 import type { Beginning } from './beginning.ts';
-import { useBuilderWords } from './builder-words.ts';
-import { TestChat } from './test-chat.tsx';
+import { useEvaluations } from './evaluation/use-evaluations.ts';
+import { TestChat } from './test-chat/test-chat.tsx';
 import { type AppDraft, useAppDraft } from './use-app-draft.ts';
-import { useEvaluations } from './use-evaluations.ts';
+import { useBuilderWords } from './words/builder-words.ts';
 
 interface AppEditorProps {
   /** '' for one that is yet to be saved. */

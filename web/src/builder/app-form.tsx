@@ -4,18 +4,18 @@ import { usePage } from '../page/page.tsx';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import type { OwnApplication } from './applications.ts';
-import { useBuilderWords } from './builder-words.ts';
-import { DeploymentsEditor } from './deployments-editor.tsx';
-import { DocumentsEditor } from './documents-editor.tsx';
 import { valueAt } from './draft.ts';
-import type { BuilderForm, EditorProps } from './form.ts';
-import { FieldFrame } from './frame.tsx';
-import { titleOf } from './properties.tsx';
-import { useSchemaWords } from './schema-words.ts';
-import { type Property, toShape } from './shape.ts';
+import { DeploymentsEditor } from './editors/deployments-editor.tsx';
+import { DocumentsEditor } from './editors/documents-editor.tsx';
+import type { BuilderForm, EditorProps } from './editors/form.ts';
+import { FieldFrame } from './editors/frame.tsx';
+import { titleOf } from './editors/properties.tsx';
+import { type Property, toShape } from './editors/shape.ts';
+import { WebApisEditor } from './editors/web-apis-editor.tsx';
+import type { Evaluating } from './evaluation/use-evaluations.ts';
 import { ShareSection } from './share-section.tsx';
-import type { Evaluating } from './use-evaluations.ts';
-import { WebApisEditor } from './web-apis-editor.tsx';
+import { useBuilderWords } from './words/builder-words.ts';
+import { useSchemaWords } from './words/schema-words.ts';
 
 /** The choice of whom the application asks, out of what is open to its maker. */
 function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps) {

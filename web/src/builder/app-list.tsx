@@ -12,9 +12,9 @@ import { type Fault, faultOf } from '../service/fault.ts';
 import { useLanguage, useWords } from '../words/words.tsx';
 import { deleteApplication, listApplications, nameOf, type OwnApplication, readSchema, toEntry } from './applications.ts';
 import type { Beginning } from './beginning.ts';
-import { useBuilderWords } from './builder-words.ts';
-import { emptySecrets, hiddenSecret } from './shape.ts';
+import { emptySecrets, hiddenSecret } from './editors/shape.ts';
 import { toTemplates } from './templates.ts';
+import { useBuilderWords } from './words/builder-words.ts';
 
 interface AppListProps {
   readonly openMenu: () => void;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { readBucket } from '../service/deployments.ts';
 import { faultOf } from '../service/fault.ts';
 import { inPath, type Service } from '../service/service.ts';
-import { type FieldFaults, toFieldFaults } from './field-faults.ts';
+import { type FieldFaults, toFieldFaults } from './editors/field-faults.ts';
 
 /** An application that the user made: what was saved, and what the service knows of it. */
 export interface OwnApplication {

@@ -3,12 +3,12 @@ import type { JsonObject } from '#base/json.ts';
 import { toHash } from '../page/place.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import type { OwnApplication } from './applications.ts';
-import { useBuilderWords } from './builder-words.ts';
 import { valueAt } from './draft.ts';
-import { ResultTag } from './evaluation-list.tsx';
-import type { BuilderForm } from './form.ts';
-import { ListEditor } from './list-editor.tsx';
-import { type Evaluating, lastOf } from './use-evaluations.ts';
+import type { BuilderForm } from './editors/form.ts';
+import { ListEditor } from './editors/list-editor.tsx';
+import { ResultTag } from './evaluation/evaluation-list.tsx';
+import { type Evaluating, lastOf } from './evaluation/use-evaluations.ts';
+import { useBuilderWords } from './words/builder-words.ts';
 
 const roles = { type: 'array', items: { type: 'string' } };
 

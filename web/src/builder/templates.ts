@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { quickAppType } from './applications.ts';
 import type { Beginning } from './beginning.ts';
-import type { BuilderWords } from './builder-english.ts';
+import type { BuilderWords } from './words/builder-english.ts';
 
 /** An application that is nearly made: what it is for, and what it begins with. */
 export interface Template {

@@ -5,9 +5,9 @@ import { usePage } from '../page/page.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { createApplication, type OwnApplication, quickAppType, readApplication, saveApplication } from './applications.ts';
 import type { Beginning } from './beginning.ts';
-import { useBuilderWords } from './builder-words.ts';
 import { withValueAt } from './draft.ts';
-import { type FieldFaults, toFieldFaults } from './field-faults.ts';
+import { type FieldFaults, toFieldFaults } from './editors/field-faults.ts';
+import { useBuilderWords } from './words/builder-words.ts';
 
 /** An application as it is being changed. */
 export interface AppDraft {

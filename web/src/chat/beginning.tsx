@@ -2,7 +2,7 @@ import { useEffect, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { type Deployment, readStarters } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
-import { DeploymentIcon } from './deployment-icon.tsx';
+import { DeploymentIcon } from './deployments/deployment-icon.tsx';
 import type { Said } from './said.ts';
 import './beginning.css';
 

@@ -17,16 +17,16 @@ import { ShareButton } from '../share/share-button.tsx';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import { Beginning } from './beginning.tsx';
-import { Composer } from './composer.tsx';
-import { ConsentBanner } from './consent-banner.tsx';
-import { DeploymentDialog, loadChoice } from './deployment-dialog.tsx';
-import { DeploymentIcon } from './deployment-icon.tsx';
-import { noteUse } from './favourites.ts';
+import { Composer } from './composer/composer.tsx';
+import { ConsentBanner } from './consent/consent-banner.tsx';
+import { DeploymentDialog, loadChoice } from './deployments/deployment-dialog.tsx';
+import { DeploymentIcon } from './deployments/deployment-icon.tsx';
+import { noteUse } from './deployments/favourites.ts';
 import { focusMessage } from './focus-message.ts';
 import type { Said } from './said.ts';
-import { Thread } from './thread.tsx';
+import { Thread } from './turns/thread.tsx';
 import { useAnnouncements } from './use-announcements.ts';
-import './picker.css';
+import './deployments/picker.css';
 import { toExportJson, toExportMarkdown } from '../conversation/export.ts';
 import { Menu } from '../parts/menu.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
@@ -223,7 +223,7 @@ function begin(deployment: string): Conversation {
   return { id: crypto.randomUUID(), title: '', deployment, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} };
 }
 
-const SettingsDialog = lazyView(() => import('./chat-settings-dialog.tsx').then(({ ChatSettingsDialog: view }) => view));
+const SettingsDialog = lazyView(() => import('./settings/chat-settings-dialog.tsx').then(({ ChatSettingsDialog: view }) => view));
 
 interface ChatSettingsButtonProps {
   readonly settings: ChatSettings;

@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
-import { hasRefusedStage } from '../chat/consent-refusal.ts';
+import { hasRefusedStage } from '../chat/consent/consent-refusal.ts';
 import { shownTurns } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { type Place, toHash } from '../page/place.ts';

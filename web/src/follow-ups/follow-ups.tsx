@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
-import { useAnswerWords } from '../chat/answer-words.ts';
 import { focusMessage } from '../chat/focus-message.ts';
 import type { Said } from '../chat/said.ts';
+import { useAnswerWords } from '../chat/turns/answer-words.ts';
 import type { Question, Reply } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { wantsFollowUps } from './follow-up-choice.ts';

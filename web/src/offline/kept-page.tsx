@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useState } from 'react';
-import { ReadOnlyTurn } from '../chat/read-only-turn.tsx';
+import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { type Database, type Head, openDatabase } from '../conversation/database.ts';
 import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
@@ -13,8 +13,8 @@ import { useAway } from '../service/use-away.ts';
 import { useLanguage } from '../words/words.tsx';
 import { useKeptWords } from './kept-words.ts';
 import { type KnownUser, readKnownUser } from './known-user.ts';
-import '../chat/thread.css';
-import '../chat/turns.css';
+import '../chat/turns/thread.css';
+import '../chat/turns/turns.css';
 import './kept.css';
 
 /** Turns that are drawn before anybody scrolls. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { forgetAllDrafts } from '../chat/drafts.ts';
+import { forgetAllDrafts } from '../chat/composer/drafts.ts';
 import { readBrand } from '../page/brand.ts';
 import { isSparing } from './is-sparing.ts';
 import { forgetKnownUser } from './known-user.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import { adminRole } from '#contract/roles.ts';
-import { forgetDrafts, keptOutboxOf } from '../chat/drafts.ts';
+import { forgetDrafts, keptOutboxOf } from '../chat/composer/drafts.ts';
 import { Asking } from '../conversation/asking.ts';
 import { type Database, forgetfulDatabase, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';

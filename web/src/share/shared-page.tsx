@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ReadOnlyTurn } from '../chat/read-only-turn.tsx';
+import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { NamedPage } from '../parts/named-page.tsx';

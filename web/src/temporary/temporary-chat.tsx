@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
-import { keepDraft, readDraft } from '../chat/drafts.ts';
+import { keepDraft, readDraft } from '../chat/composer/drafts.ts';
 import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
 import { type Page, PageContext, usePage } from '../page/page.tsx';
 import { nextFrame } from '../page/session.ts';

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { Deployment } from '../../service/deployments.ts';
+import { matching } from './conditions-editor.tsx';
+
+const deployment = (fields: Partial<Deployment>): Deployment => ({
+  ...{ id: '', name: '', description: '', isApplication: false, requiresConsent: false, dependencies: [] },
+  ...{ maker: 'operator', place: 0 },
+  ...{ version: undefined, iconUrl: undefined, attachmentTypes: undefined, pricing: undefined },
+  ...{ hasTools: false, reasons: false, contextTokens: undefined },
+  ...fields,
+});
+
+const all = [deployment({ id: 'demo', name: 'Demo' }), deployment({ id: 'mailbox', name: 'Mail', isApplication: true })];
+
+it.each<[readonly object[], readonly string[]]>([
+  [[{ condition_type: 'eq', property_name: 'display_name', const: 'Mail' }], ['mailbox']],
+  [[{ condition_type: 'match', property_name: 'application', expression: 'false' }], ['demo']],
+  [[{ condition_type: 'match', property_name: 'id', expression: 'z' }], []],
+])('%j finds %j', (conditions, ids) => {
+  expect(matching(conditions, all)?.map(({ id }) => id)).toEqual(ids);
+});
+
+it.each<[readonly unknown[]]>([
+  [[]],
+  [[{ condition_type: 'match', property_name: 'id', expression: '(?=a)' }]],
+  [[{ condition_type: 'match', property_name: 'id', expression: '[' }]],
+  [[{ condition_type: 'eq', property_name: 'id' }]],
+  [['id']],
+])('%j finds nothing to tell', (conditions) => {
+  expect(matching(conditions, all)).toBeUndefined();
+});

@@ -1,0 +1,268 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { usePage } from '../../page/page.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { readBucket } from '../../service/deployments.ts';
+import { faultOf } from '../../service/fault.ts';
+import { fileNameOf } from '../../service/file-name.ts';
+import { inPath, type Service } from '../../service/service.ts';
+import { useWords } from '../../words/words.tsx';
+import { useBuilderWords } from '../words/builder-words.ts';
+import { type EditorProps, elementId, type SavedForm } from './form.ts';
+import { FaultAt, FieldGroup } from './frame.tsx';
+import { RemoveButton } from './remove-button.tsx';
+import { ToolTest } from './tool-test.tsx';
+import { tryTool } from './tool-trial.ts';
+import './documents.css';
+
+interface Sending {
+  readonly id: string;
+  readonly name: string;
+  /** From 0 to 1. */
+  readonly share: number;
+  /** Why it was not stored. */
+  readonly trouble?: string;
+}
+
+/** Documents that answers are looked up in: uploaded here, kept in the files of the user. */
+export function DocumentsEditor({ value, path, form, label, isLabelHeard }: EditorProps) {
+  const words = useWords();
+  const builderWords = useBuilderWords();
+  const { service, announce } = usePage();
+  const references = toReferences(value);
+  const states = useDocumentStates(references.length === 0 ? undefined : form.saved);
+  const [sending, setSending] = useState<readonly Sending[]>([]);
+  const latest = useRef(references);
+  const leaving = useRef(new AbortController());
+  const picker = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    latest.current = references;
+  });
+  useEffect(() => {
+    leaving.current = new AbortController();
+    return () => leaving.current.abort();
+  }, []);
+  const put = (next: readonly string[]): void => {
+    latest.current = next;
+    form.change(path, next.length === 0 ? undefined : next);
+  };
+  const send = async (file: File): Promise<void> => {
+    const one: Sending = { id: crypto.randomUUID(), name: file.name, share: 0 };
+    const { signal } = leaving.current;
+    const tell = (part: Partial<Sending>): void =>
+      setSending((now) => now.map((each) => (each.id === one.id ? { ...each, ...part } : each)));
+    setSending((now) => [...now, one]);
+    try {
+      const reference = await storeDocument(service, file, { onProgress: (share) => tell({ share }), signal });
+      setSending((now) => now.filter((each) => each.id !== one.id));
+      put([...latest.current, reference]);
+      announce(builderWords.documentSent(file.name));
+    } catch (thrown) {
+      tell({ trouble: faultOf(thrown).message || words.unreachable });
+    }
+  };
+  return (
+    <FieldGroup {...{ form, path, label, isLabelHeard, className: 'builder-list' }} hint={builderWords.documentsHint}>
+      <ul className="builder-chips">
+        {references.map((reference, index) => (
+          <DocumentItem
+            key={reference}
+            id={elementId(form, [...path, index])}
+            name={fileNameOf(reference)}
+            {...{ reference, state: states.get(reference) }}
+            remove={() => put(references.filter((each) => each !== reference))}
+          >
+            <FaultAt {...{ form, path: [...path, index] }} />
+          </DocumentItem>
+        ))}
+        {sending.map((each) => (
+          <SendingItem
+            key={each.id}
+            sending={each}
+            forget={() => setSending((now) => now.filter(({ id: other }) => other !== each.id))}
+          />
+        ))}
+      </ul>
+      <input
+        {...{ ref: picker, type: 'file', multiple: true, hidden: true, 'aria-label': builderWords.uploadDocuments }}
+        onChange={({ target }) => {
+          for (const file of target.files ?? []) void send(file);
+          target.value = '';
+        }}
+      />
+      <button type="button" className="button" onClick={() => picker.current?.click()}>
+        <Icon name="clip" />
+        {builderWords.uploadDocuments}
+      </button>
+      {references.length > 0 && <DocumentsTest {...{ references, path, form, label }} />}
+    </FieldGroup>
+  );
+}
+
+/** Looks something up in the documents as they stand in the form, as a model would. */
+function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'path' | 'form' | 'label'> & TestedDocuments) {
+  const { trial } = useBuilderWords();
+  const { service } = usePage();
+  const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };
+  return (
+    <ToolTest
+      {...{ name: label, isNameShown: true, isReadOnly: true, schema }}
+      run={(args, signal) => {
+        const retrieval = form.read([...path.slice(0, -1), 'retrieval']);
+        const set = { type: 'documents', document_relative_url: references, ...(isJsonObject(retrieval) && { retrieval }) };
+        return tryTool(service, { toolset: set, tool: 'query_document', args, application: form.saved?.id }, signal);
+      }}
+    />
+  );
+}
+
+interface TestedDocuments {
+  readonly references: readonly string[];
+}
+
+function SendingItem({ sending: { name, share, trouble }, forget }: { readonly sending: Sending; readonly forget: () => void }) {
+  const builderWords = useBuilderWords();
+  if (trouble === undefined) {
+    return (
+      <li className="upload">
+        <span className="upload-name">{name}</span>
+        <progress value={share} aria-label={builderWords.documentProgress(name, Math.round(share * 100))} />
+      </li>
+    );
+  }
+  return (
+    <li className="upload failed">
+      <span>{builderWords.documentFailed(name, trouble)}</span>
+      <RemoveButton name={name} icon="close" remove={forget} />
+    </li>
+  );
+}
+
+interface StoreOptions {
+  readonly onProgress: (share: number) => void;
+  readonly signal: AbortSignal;
+}
+
+async function storeDocument(service: Service, file: File, options: StoreOptions): Promise<string> {
+  const bucket = await readBucket(service);
+  const path = `${inPath(bucket)}/documents/${crypto.randomUUID()}/${encodeURIComponent(file.name)}`;
+  const stored = await service.upload(`v1/files/${path}`, file, options);
+  return isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
+}
+
+function toReferences(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+interface DocumentItemProps {
+  readonly id: string;
+  readonly name: string;
+  readonly reference: string;
+  /** Undefined for what is not saved yet. */
+  readonly state: DocumentState | undefined;
+  readonly remove: () => void;
+  readonly children: ReactNode;
+}
+
+/** A document of the application, and how far the service is with reading it. */
+function DocumentItem({ id, name, reference, state, remove, children }: DocumentItemProps) {
+  const hasFailed = state?.state === 'failed';
+  return (
+    <li className={hasFailed ? 'upload document failed' : 'upload document'} id={id}>
+      <Icon name="file" />
+      <span className="upload-name" title={reference}>
+        {name}
+      </span>
+      {state !== undefined && <StateLine {...{ name, state }} />}
+      <RemoveButton {...{ name, remove }} icon="close" />
+      {children}
+    </li>
+  );
+}
+
+function StateLine({ name, state: { state, reason, done, total } }: { readonly name: string; readonly state: DocumentState }) {
+  const words = useBuilderWords();
+  const isCounted = state === 'indexing' && total !== undefined;
+  return (
+    <>
+      {isCounted && <progress value={done} max={total} aria-label={words.documentRead(name, done, total)} />}
+      <span className="document-state soft" aria-hidden={isCounted}>
+        {isCounted ? words.passagesRead(done, total) : [words.documentStates[state], reason].filter(Boolean).join(' · ')}
+      </span>
+    </>
+  );
+}
+
+const lookAgainMs = 1500;
+const nothing: DocumentStates = new Map();
+
+/** How far the documents of an application are, as it is saved; asked again and again for as long as some are on their way. */
+function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
+  const { service, announce } = usePage();
+  const { documentsRead } = useBuilderWords();
+  const [states, setStates] = useState(nothing);
+  const [id, etag] = [saved?.id, saved?.etag];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another etag is another application
+  useEffect(() => {
+    if (id === undefined) return undefined;
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let wasUnderWay = false;
+    const look = async (): Promise<void> => {
+      const now = await readDocumentStates(service, id, leaving.signal);
+      if (leaving.signal.aborted) return;
+      setStates(now);
+      const isOver = ![...now.values()].some(isUnderWay);
+      if (isOver && wasUnderWay) announce(documentsRead);
+      wasUnderWay = !isOver;
+      // What cannot be asked for is not shown: the answers do not depend on it.
+      if (!isOver) timer = setTimeout(() => void look().catch(() => undefined), lookAgainMs);
+    };
+    void look().catch(() => undefined);
+    return () => {
+      leaving.abort();
+      clearTimeout(timer);
+    };
+  }, [service, announce, documentsRead, id, etag]);
+  return states;
+}
+
+/** How far the service is with reading a document. */
+interface DocumentState {
+  readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
+  /** Why it failed, or what of it could not be read; '' where all is well. */
+  readonly reason: string;
+  /** Passages that are found by what they mean. */
+  readonly done: number;
+  /** Undefined until it was read. */
+  readonly total: number | undefined;
+}
+
+/** By reference. */
+type DocumentStates = ReadonlyMap<string, DocumentState>;
+
+const states = new Set(['waiting', 'indexing', 'ready', 'failed']);
+
+/** How far the documents of one's own application are. Throws ServiceFault. */
+async function readDocumentStates(service: Service, id: string, signal: AbortSignal): Promise<DocumentStates> {
+  const answer = await service.json(`v1/deployments/${inPath(id)}/documents`, { signal });
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  return new Map(items.flatMap((item) => toEntry(item)));
+}
+
+function isUnderWay({ state }: DocumentState): boolean {
+  return state === 'waiting' || state === 'indexing';
+}
+
+function toEntry({ reference, state, reason, passages }: JsonObject): [string, DocumentState][] {
+  if (typeof reference !== 'string' || typeof state !== 'string' || !states.has(state)) return [];
+  const { done, total } = isJsonObject(passages) ? passages : {};
+  const read: DocumentState = {
+    state: state as DocumentState['state'],
+    reason: typeof reason === 'string' ? reason : '',
+    done: typeof done === 'number' ? done : 0,
+    total: typeof total === 'number' ? total : undefined,
+  };
+  return [[reference, read]];
+}

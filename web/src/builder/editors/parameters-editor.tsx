@@ -1,0 +1,213 @@
+import { flushSync } from 'react-dom';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import type { Path } from '#contract/configuration/fault.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { withValueAt } from '../draft.ts';
+import { useBuilderWords } from '../words/builder-words.ts';
+import { type BuilderForm, type EditorProps, elementId } from './form.ts';
+import { FieldFrame, FieldGroup } from './frame.tsx';
+import { RemoveButton } from './remove-button.tsx';
+import { useItemKeys } from './use-item-keys.ts';
+
+const types = ['string', 'number', 'integer', 'boolean', 'object', 'array'];
+const places = ['query', 'path', 'header', 'body', 'whole_body'] as const;
+const styles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
+
+/** Whether a schema is that of the parameters of an operation: a JSON Schema that says where each value goes. */
+export function isParameters({ properties }: JsonObject): boolean {
+  const named = isJsonObject(properties) && isJsonObject(properties.properties) ? properties.properties.additionalProperties : {};
+  return isJsonObject(named) && isJsonObject(named.properties) && isJsonObject(named.properties.parameter_info);
+}
+
+/** The parameters of an operation, a card each. What of their JSON Schema is not shown stays as it is. */
+export function ParametersEditor({ value, path, form }: EditorProps) {
+  const words = useBuilderWords();
+  const parameters = isJsonObject(value) ? value : {};
+  const entries = isJsonObject(parameters.properties) ? Object.entries(parameters.properties) : [];
+  const required = Array.isArray(parameters.required) ? parameters.required.map(String) : [];
+  const { keys, forget } = useItemKeys(entries.length);
+  const put = (next: readonly (readonly [string, unknown])[], nowRequired: readonly string[]): void => {
+    const { required: _before, ...rest } = parameters;
+    const properties = Object.fromEntries(next);
+    form.change(path, { ...rest, type: 'object', properties, ...(nowRequired.length > 0 && { required: nowRequired }) });
+  };
+  const replace = (index: number, entry: readonly [string, unknown], isRequired: boolean): void => {
+    const [name] = entry;
+    if (entries.some(([other], at) => at !== index && other === name)) return;
+    const others = required.filter((each) => each !== entries[index]?.[0] && each !== name);
+    put(
+      entries.map((each, at) => (at === index ? entry : each)),
+      isRequired ? [...others, name] : others,
+    );
+  };
+  const remove = (index: number): void => {
+    forget(index);
+    put(
+      entries.filter((_, at) => at !== index),
+      required.filter((each) => each !== entries[index]?.[0]),
+    );
+  };
+  const add = (): void => {
+    const names = new Set(entries.map(([name]) => name));
+    const name = Array.from({ length: entries.length + 1 }, (_, at) => `parameter_${at + 1}`).find((each) => !names.has(each));
+    if (name === undefined) return;
+    // Drawn at once, so that whoever types on already gives it its name.
+    flushSync(() => put([...entries, [name, { type: 'string', description: '' }]], [...required, name]));
+    openLast(elementId(form, path));
+  };
+  return (
+    <FieldGroup {...{ form, path, label: words.parameters, className: 'builder-list' }}>
+      <ul>
+        {entries.map(([name, property], index) => (
+          <li key={keys[index] ?? index} className="builder-card">
+            <details>
+              <summary>
+                <Icon name="right" />
+                <span className="builder-card-name">{name}</span>
+              </summary>
+              <ParameterFields
+                {...{ form, name, isRequired: required.includes(name), path: [...path, 'properties', name] }}
+                property={isJsonObject(property) ? property : {}}
+                change={(next) => replace(index, next.entry, next.isRequired)}
+              />
+            </details>
+            <RemoveButton name={name} remove={() => remove(index)} />
+          </li>
+        ))}
+      </ul>
+      <button type="button" className="button" onClick={add}>
+        <Icon name="plus" />
+        {words.addParameter}
+      </button>
+    </FieldGroup>
+  );
+}
+
+/** Unfolds the last parameter of a list, its name selected. */
+function openLast(listId: string): void {
+  const card = document.getElementById(listId)?.querySelector<HTMLDetailsElement>(':scope > ul > li:last-child > details');
+  if (card != null) card.open = true;
+  const field = card?.querySelector('input');
+  field?.focus();
+  field?.select();
+}
+
+interface ParameterFieldsProps {
+  readonly form: BuilderForm;
+  readonly path: Path;
+  readonly name: string;
+  readonly property: JsonObject;
+  readonly isRequired: boolean;
+  readonly change: (next: { readonly entry: readonly [string, unknown]; readonly isRequired: boolean }) => void;
+}
+
+function ParameterFields({ form, path, name, property, isRequired, change }: ParameterFieldsProps) {
+  const words = useBuilderWords();
+  const info = isJsonObject(property.parameter_info) ? property.parameter_info : {};
+  const set = (at: Path, value: unknown): void => change({ entry: [name, withValueAt(property, at, value)], isRequired });
+  const fixed = property.const;
+  const at = (key: string): { form: BuilderForm; path: Path } => ({ form, path: [...path, key] });
+  return (
+    <div className="builder-card-body two">
+      <FieldFrame {...at('name')} label={words.parameterName}>
+        {(control) => (
+          <input {...control} value={name} onChange={({ target }) => change({ entry: [target.value, property], isRequired })} />
+        )}
+      </FieldFrame>
+      <FieldFrame {...at('type')} label={words.parameterType}>
+        {(control) => (
+          <select
+            {...control}
+            value={String(property.type ?? '')}
+            onChange={({ target }) => set(['type'], target.value || undefined)}
+          >
+            {!types.includes(String(property.type)) && <option value={String(property.type ?? '')}>{words.notSet}</option>}
+            {types.map((type) => (
+              <option key={type}>{type}</option>
+            ))}
+          </select>
+        )}
+      </FieldFrame>
+      <FieldFrame {...at('description')} label={words.parameterDescription}>
+        {(control) => (
+          <input
+            {...control}
+            value={typeof property.description === 'string' ? property.description : ''}
+            onChange={({ target }) => set(['description'], target.value)}
+          />
+        )}
+      </FieldFrame>
+      <FieldFrame {...at('const')} label={words.parameterFixed} hint={words.parameterFixedHint}>
+        {(control) => (
+          <input
+            {...control}
+            value={fixed === undefined ? '' : typeof fixed === 'string' ? fixed : JSON.stringify(fixed)}
+            onChange={({ target }) => set(['const'], toFixed(target.value, property.type))}
+          />
+        )}
+      </FieldFrame>
+      <FieldFrame {...at('parameter_info')} label={words.parameterPlace}>
+        {(control) => (
+          <select
+            {...control}
+            value={info.type === 'url' ? 'path' : String(info.type ?? '')}
+            onChange={({ target }) => set(['parameter_info'], target.value === '' ? undefined : { ...info, type: target.value })}
+          >
+            <option value="">{words.places.auto}</option>
+            {places.map((place) => (
+              <option key={place} value={place}>
+                {words.places[place]}
+              </option>
+            ))}
+          </select>
+        )}
+      </FieldFrame>
+      {info.type !== undefined && (
+        <FieldFrame form={form} path={[...path, 'parameter_info', 'key']} label={words.parameterKey}>
+          {(control) => (
+            <input
+              {...control}
+              placeholder={name}
+              value={typeof info.key === 'string' ? info.key : ''}
+              onChange={({ target }) => set(['parameter_info', 'key'], target.value || undefined)}
+            />
+          )}
+        </FieldFrame>
+      )}
+      {(info.type === 'query' || info.type === 'body') && (
+        <FieldFrame form={form} path={[...path, 'parameter_info', 'style']} label={words.parameterStyle}>
+          {(control) => (
+            <select
+              {...control}
+              value={typeof info.style === 'string' ? info.style : ''}
+              onChange={({ target }) => set(['parameter_info', 'style'], target.value || undefined)}
+            >
+              <option value="">{words.styles.auto}</option>
+              {styles.map((style) => (
+                <option key={style} value={style}>
+                  {words.styles[style]}
+                </option>
+              ))}
+            </select>
+          )}
+        </FieldFrame>
+      )}
+      <FieldFrame {...at('required')} label={words.parameterRequired} isSwitch>
+        {(control) => (
+          <input
+            {...control}
+            type="checkbox"
+            checked={isRequired}
+            onChange={({ target }) => change({ entry: [name, property], isRequired: target.checked })}
+          />
+        )}
+      </FieldFrame>
+    </div>
+  );
+}
+
+/** A fixed value as it was written; of another type than text where it can be read as that. */
+function toFixed(text: string, type: unknown): unknown {
+  if (text === '') return undefined;
+  return type === 'string' ? text : (tryParseJson(text) ?? text);
+}

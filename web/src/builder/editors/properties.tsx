@@ -1,0 +1,160 @@
+import { Fragment } from 'react';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Path } from '#contract/configuration/fault.ts';
+import { usePage } from '../../page/page.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { valueAt, withValueAt } from '../draft.ts';
+import { useBuilderWords } from '../words/builder-words.ts';
+import { useSchemaWords } from '../words/schema-words.ts';
+import { AllowedToolsEditor } from './allowed-tools-editor.tsx';
+import type { BuilderForm, EditorProps } from './form.ts';
+import { toOperation } from './operation-line.tsx';
+import type { Property as ShapeProperty } from './shape.ts';
+import { ToolTest } from './tool-test.tsx';
+import { tryTool } from './tool-trial.ts';
+
+/** What the schema says of a property that is taken for the sake of others, and is of no use to who fills in a form. */
+const idle = 'Has no effect.';
+
+/** The properties of an object, one below the other; what is always the same is not shown. */
+export function Properties({
+  properties,
+  value,
+  path,
+  form,
+}: Omit<EditorProps, 'schema' | 'isRequired' | 'label' | 'hint'> & { readonly properties: readonly ShapeProperty[] }) {
+  const say = useSchemaWords();
+  const object = isJsonObject(value) ? value : {};
+  const drawn = properties.filter(({ name, schema }) => schema.description !== idle || Object.hasOwn(object, name));
+  return drawn.map(({ name, schema, isRequired }) => (
+    <Fragment key={name}>
+      <Property
+        {...{ schema, form, isRequired }}
+        value={Object.hasOwn(object, name) ? object[name] : undefined}
+        path={[...path, name]}
+        label={say(titleOf(schema, name))}
+        hint={say(textOf(schema.description))}
+        within={object}
+      />
+      {(name === 'open_ai_tool' || (name === 'parameters' && isObsoleteOperation(path))) && (
+        <OperationTest tool={object} {...{ path, form }} />
+      )}
+      {name === 'rest_api_method_info' && <UnfilledPlaces tool={object} {...{ path, form }} />}
+    </Fragment>
+  ));
+}
+
+/** What is chosen among the tools of a server needs the server. */
+function Property({ within, ...props }: EditorProps & { readonly within: JsonObject }) {
+  if (props.path.at(-1) === 'allowed_tools') return <AllowedToolsEditor {...props} toolset={within} />;
+  return <props.form.Value {...props} />;
+}
+
+export function titleOf(schema: JsonObject, name: string): string {
+  return textOf(schema.title) || name;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+interface OperationTestProps {
+  /** One operation of a web API. */
+  readonly tool: JsonObject;
+  /** Of the operation, within the tools of its web API. */
+  readonly path: Path;
+  readonly form: BuilderForm;
+}
+
+/** Runs one operation of a web API, as it stands in the form. */
+function OperationTest({ tool, path, form }: OperationTestProps) {
+  const { service } = usePage();
+  const isObsolete = isObsoleteOperation(path);
+  const name = isObsolete ? String(tool.name ?? '') : (toOperation(tool)?.name ?? '');
+  if (name === '') return null;
+  return (
+    <ToolTest
+      name={name}
+      schema={
+        isObsolete ? toObsoleteSchema(tool.parameters) : toSchema(valueAt(tool, ['open_ai_tool', 'function', 'parameters']))
+      }
+      run={(args, signal) => {
+        const around = form.read(path.slice(0, -2));
+        // Other operations may be half written.
+        const toolset = { ...(isJsonObject(around) ? around : {}), [isObsolete ? obsolete : 'tools']: [tool] };
+        return tryTool(service, { toolset, tool: name, args, application: form.saved?.id }, signal);
+      }}
+    />
+  );
+}
+
+const obsolete = 'tool_endpoints';
+
+/** Whether a path leads to an operation of a web API in the obsolete form. */
+function isObsoleteOperation(path: Path): boolean {
+  return path.at(-2) === obsolete;
+}
+
+/** Parameters of the obsolete form as a schema; all that are not fixed are needed. */
+function toObsoleteSchema(parameters: unknown): object {
+  const listed = Array.isArray(parameters) ? parameters.filter(isJsonObject) : [];
+  const open = listed.filter(({ constant_value }) => constant_value === undefined || constant_value === null);
+  const properties = open.map(({ name, description, parameter_type: type }) => [String(name), { type, description }]);
+  return { type: 'object', properties: Object.fromEntries(properties), required: open.map(({ name }) => String(name)) };
+}
+
+/** What is fixed is not asked for. */
+function toSchema(parameters: unknown): object {
+  const { properties, required }: JsonObject = isJsonObject(parameters) ? parameters : {};
+  const all = isJsonObject(properties) ? Object.entries(properties) : [];
+  const open = all.filter(([, property]) => !(isJsonObject(property) && Object.hasOwn(property, 'const')));
+  const needed = Array.isArray(required) ? required.filter((name) => open.some(([each]) => each === name)) : [];
+  return { type: 'object', properties: Object.fromEntries(open), required: needed };
+}
+
+interface UnfilledPlacesProps {
+  /** One operation of a web API. */
+  readonly tool: JsonObject;
+  readonly path: Path;
+  readonly form: BuilderForm;
+}
+
+const request = 'rest_api_method_info';
+const parametersPath = ['open_ai_tool', 'function', 'parameters'];
+
+/** Says which places of an address, such as `{id}`, no parameter fills, and offers to make it. */
+function UnfilledPlaces({ tool, path, form }: UnfilledPlacesProps) {
+  const words = useBuilderWords();
+  const parameters = valueAt(tool, parametersPath);
+  const add = (name: string): void => {
+    const required = isJsonObject(parameters) && Array.isArray(parameters.required) ? parameters.required : [];
+    const typed = withValueAt(withValueAt(parameters, ['type'], 'object'), ['required'], [...required, name]);
+    form.change([...path, ...parametersPath], withValueAt(typed, ['properties', name], { type: 'string', description: '' }));
+  };
+  return unfilled(tool).map((name) => (
+    <div key={name} className="row">
+      <p className="trouble" role="status">
+        {words.unfilledPlace(name)}
+      </p>
+      <button type="button" className="button slim" onClick={() => add(name)}>
+        <Icon name="plus" />
+        {words.addParameterNamed(name)}
+      </button>
+    </div>
+  ));
+}
+
+function unfilled(tool: JsonObject): readonly string[] {
+  const address = valueAt(tool, [request, 'method_url']);
+  if (typeof address !== 'string') return [];
+  const properties = valueAt(tool, [...parametersPath, 'properties']);
+  const given = new Set(isJsonObject(properties) ? Object.entries(properties).flatMap(namesOf) : []);
+  const places = Array.from(address.matchAll(/\{([^{}/?#]+)\}/g), ([, name = '']) => name);
+  return [...new Set(places)].filter((name) => !given.has(name));
+}
+
+/** What a parameter is called in an address. */
+function namesOf([name, property]: readonly [string, unknown]): readonly string[] {
+  const key = valueAt(property, ['parameter_info', 'key']);
+  return typeof key === 'string' ? [key] : [name];
+}

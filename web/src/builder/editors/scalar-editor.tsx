@@ -1,0 +1,189 @@
+import { useState } from 'react';
+import { tryParseJson } from '#base/json.ts';
+import { useFormsWords } from '../../forms/forms-words.ts';
+import { useBuilderWords } from '../words/builder-words.ts';
+import { useSchemaWords } from '../words/schema-words.ts';
+import type { EditorProps } from './form.ts';
+import { FieldFrame } from './frame.tsx';
+import { hiddenSecret, type Shape } from './shape.ts';
+
+type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape & { readonly kind: Kind } };
+
+const longTextKeys = new Set(['instructions', 'description']);
+
+export function TextEditor(props: Scalar<'text'>) {
+  const { schema, value, path, form, label, hint, isLabelHeard } = props;
+  const key = path.at(-1);
+  const text = typeof value === 'string' ? value : '';
+  const isLong = longTextKeys.has(String(key));
+  // Prose may be empty: there must be a text, and any will do.
+  const isRequired = props.isRequired && !(isLong && schema.minLength === undefined);
+  const change = (next: string): void => form.change(path, next === '' && !props.isRequired ? undefined : next);
+  if (props.shape.isSecret) return <SecretEditor {...props} />;
+  const isWebAddress = /url$/.test(String(key)) && schema.type === 'string';
+  return (
+    <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHeard }}>
+      {(control) =>
+        isLong ? (
+          <textarea
+            {...control}
+            className={key === 'instructions' ? 'builder-page' : undefined}
+            rows={2}
+            value={text}
+            onChange={({ target }) => change(target.value)}
+          />
+        ) : (
+          <input
+            {...control}
+            type="text"
+            inputMode={isWebAddress ? 'url' : undefined}
+            value={text}
+            onChange={({ target }) => change(target.value)}
+          />
+        )
+      }
+    </FieldFrame>
+  );
+}
+
+/** Shows that a secret is stored, never which; what is typed takes its place, what is emptied again gives it back. */
+function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHeard }: EditorProps) {
+  const words = useBuilderWords();
+  const [isStored, setIsStored] = useState(value === hiddenSecret);
+  if (value === hiddenSecret && !isStored) setIsStored(true);
+  const text = typeof value === 'string' && value !== hiddenSecret ? value : '';
+  return (
+    <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHeard }}>
+      {(control) => (
+        <input
+          {...control}
+          type="password"
+          autoComplete="new-password"
+          spellCheck={false}
+          placeholder={isStored ? words.secretStored : undefined}
+          value={text}
+          onChange={({ target }) => form.change(path, target.value === '' && isStored ? hiddenSecret : target.value)}
+        />
+      )}
+    </FieldFrame>
+  );
+}
+
+export function NumberEditor({ shape, value, path, form, isRequired, label, hint }: Scalar<'number'>) {
+  const words = useFormsWords();
+  const builderWords = useBuilderWords();
+  const [written, setWritten] = useState<string>();
+  const { min, max, isWhole } = shape;
+  const number = typeof value === 'number' ? value : undefined;
+  const isTemperature = path.at(-1) === 'temperature';
+  if (min !== undefined && max !== undefined && !isWhole) {
+    return (
+      <FieldFrame {...{ form, path, label, hint, isRequired }}>
+        {(control) => (
+          <div className="builder-slider">
+            {isTemperature && <span className="soft small">{builderWords.temperatureLow}</span>}
+            <input
+              {...{ ...control, type: 'range', min, max, step: (max - min) / 20, value: number ?? min }}
+              onChange={({ target }) => form.change(path, Number(target.value))}
+            />
+            {isTemperature && <span className="soft small">{builderWords.temperatureHigh}</span>}
+            <output htmlFor={control.id}>{number ?? '–'}</output>
+          </div>
+        )}
+      </FieldFrame>
+    );
+  }
+  const change = (text: string): void => {
+    setWritten(text);
+    const next = Number(text);
+    if (text.trim() === '') form.change(path, undefined);
+    else if (Number.isFinite(next)) form.change(path, next);
+  };
+  const isWrong = written !== undefined && written.trim() !== '' && !Number.isFinite(Number(written));
+  return (
+    <FieldFrame {...{ form, path, label, hint, isRequired }} fault={isWrong ? words.mustBeNumber : undefined}>
+      {(control) => (
+        <input
+          {...control}
+          type="text"
+          inputMode="decimal"
+          value={written ?? number ?? ''}
+          onChange={({ target }) => change(target.value)}
+        />
+      )}
+    </FieldFrame>
+  );
+}
+
+export function SwitchEditor({ value, path, form, label, hint, isRequired, schema }: Scalar<'switch'>) {
+  return (
+    <FieldFrame {...{ form, path, label, hint, isRequired }} isSwitch>
+      {(control) => (
+        <input
+          {...control}
+          type="checkbox"
+          checked={(value ?? schema.default) === true}
+          onChange={({ target }) => form.change(path, target.checked)}
+        />
+      )}
+    </FieldFrame>
+  );
+}
+
+export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired, schema }: Scalar<'choice'>) {
+  const words = useBuilderWords();
+  const say = useSchemaWords();
+  const chosen = typeof value === 'string' ? value : typeof schema.default === 'string' ? schema.default : '';
+  const isKnown = shape.options.includes(chosen);
+  return (
+    <FieldFrame {...{ form, path, label, hint, isRequired }}>
+      {(control) => (
+        <select
+          {...control}
+          value={chosen}
+          onChange={({ target }) => form.change(path, target.value === '' ? undefined : target.value)}
+        >
+          {(!isRequired || !isKnown) && <option value="">{words.notSet}</option>}
+          {!isKnown && chosen !== '' && <option value={chosen}>{chosen}</option>}
+          {shape.options.map((option) => (
+            <option key={option} value={option}>
+              {say(option)}
+            </option>
+          ))}
+        </select>
+      )}
+    </FieldFrame>
+  );
+}
+
+/** What no other editor fits, as JSON; nothing of it is lost. */
+export function JsonEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
+  const words = useFormsWords();
+  const builderWords = useBuilderWords();
+  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
+  const isWrong = text.trim() !== '' && tryParseJson(text) === undefined;
+  const change = (next: string): void => {
+    setText(next);
+    const parsed = tryParseJson(next);
+    if (parsed !== undefined) form.change(path, parsed);
+    else if (next.trim() === '') form.change(path, undefined);
+  };
+  return (
+    <FieldFrame
+      {...{ form, path, label, isRequired }}
+      hint={`${hint} ${builderWords.asJsonHint}`.trim()}
+      fault={isWrong ? words.mustBeJson : undefined}
+    >
+      {(control) => (
+        <textarea
+          {...control}
+          className="code"
+          rows={Math.min(12, text.split('\n').length + 1)}
+          spellCheck={false}
+          value={text}
+          onChange={({ target }) => change(target.value)}
+        />
+      )}
+    </FieldFrame>
+  );
+}

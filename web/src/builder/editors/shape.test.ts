@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
+import { withoutHiddenSecrets } from '../app-list.tsx';
+import { valueAt, withValueAt } from '../draft.ts';
+import { schemaFrench } from '../words/schema-french.ts';
+import { schemaGerman } from '../words/schema-german.ts';
+import { schemaSpanish } from '../words/schema-spanish.ts';
+import { isParameters } from './parameters-editor.tsx';
+import { startOf, toShape, variantOf } from './shape.ts';
+
+const schema = quickAppJsonSchema('https://parley.example');
+
+/** Kinds of tools with editors of their own, which say everything in their own words. */
+const ownWords = new Set(['applications_as_tools', 'document_relative_url']);
+
+/** Every text that a form drawn from a schema shows. */
+function* textsOf(part: JsonObject): Iterable<string> {
+  for (const text of [part.title, part.description]) if (typeof text === 'string') yield text;
+  const shape = toShape(part);
+  if (isParameters(part)) return;
+  if (shape.kind === 'list') yield* textsOf(shape.item);
+  if (shape.kind === 'variants') for (const variant of shape.variants) yield* textsOf(variant.schema);
+  if (shape.kind !== 'group') return;
+  for (const { name, schema: inner } of shape.properties) {
+    if (toShape(inner).kind === 'fixed') continue;
+    if (ownWords.has(name)) yield* [String(inner.title), String(inner.description)];
+    else yield* textsOf(inner);
+  }
+}
+
+describe('the schema of quick apps', () => {
+  it.each([
+    ['German', schemaGerman],
+    ['French', schemaFrench],
+    ['Spanish', schemaSpanish],
+  ])('is said in %s, all of it', (_language, words) => {
+    const { title: _title, description: _description, ...drawn } = schema;
+    expect([...new Set(textsOf(drawn))].filter((text) => !Object.hasOwn(words, text))).toEqual([]);
+  });
+
+  it('is drawn in its own order, with an editor for each setting', () => {
+    const shape = toShape(schema);
+    expect(shape.kind === 'group' && shape.properties.map(({ name, schema: part }) => [name, toShape(part).kind])).toEqual([
+      ['instructions', 'text'],
+      ['model', 'text'],
+      ['temperature', 'number'],
+      ['starters', 'list'],
+      ['context', 'group'],
+      ['applications_as_tools', 'list'],
+      ['client_toolset', 'list'],
+      ['web_api_toolset', 'list'],
+      ['web_api_toolset_alternative', 'list'],
+      ['mcp_toolset', 'list'],
+      ['document_relative_url', 'json'],
+      ['retrieval', 'group'],
+    ]);
+  });
+
+  it.each<[string, object]>([
+    ['client_toolset', { name: '', description: '', parameters: [] }],
+    ['web_api_toolset', { type: 'rest-api', name: '', tools: [] }],
+    ['mcp_toolset', { type: 'mcp', name: '', mcp_server_info: { url: '', protocol: 'streamable_http' } }],
+  ])('begins an entry of %s with all that it needs', (name, entry) => {
+    const list = toShape(valueAt(schema, ['properties', name]) as JsonObject);
+    if (list.kind !== 'list') throw new Error('no list');
+    const item = toShape(list.item);
+    expect(startOf(item.kind === 'variants' ? (item.variants[0]?.schema ?? {}) : list.item)).toEqual(entry);
+  });
+
+  it('tells the ways to say who calls by their mark', () => {
+    const authorization = valueAt(schema, [
+      ...['properties', 'mcp_toolset', 'items', 'properties', 'mcp_server_info', 'properties', 'authorization'],
+    ]);
+    const shape = toShape(authorization as JsonObject);
+    if (shape.kind !== 'variants') throw new Error('no variants');
+    expect(shape.mayBeNone).toBe(true);
+    expect(variantOf(shape.variants, { type: 'bearer', token: 'x' })?.marks).toEqual({ type: 'bearer' });
+    expect(variantOf(shape.variants, null)).toBeUndefined();
+    expect(variantOf(shape.variants, { type: 'magic' })).toBeUndefined();
+  });
+});
+
+describe('a copy', () => {
+  const server = (token: string): JsonObject => ({
+    name: 'Board',
+    mcp_server_info: { url: 'https://mcp.test/', protocol: 'sse', authorization: { type: 'bearer', token } },
+  });
+  const entry = (token: string): JsonObject => ({
+    displayName: 'One',
+    applicationProperties: { instructions: '***', mcp_toolset: [{ type: 'mcp', ...server(token) }] },
+  });
+
+  it('leaves stored secrets behind, and nothing else', () => {
+    expect(withoutHiddenSecrets(schema, entry('***'))).toEqual({ entry: entry(''), isChanged: true });
+  });
+
+  it('keeps what was typed', () => {
+    expect(withoutHiddenSecrets(schema, entry('typed'))).toEqual({ entry: entry('typed'), isChanged: false });
+  });
+});
+
+describe('a schema of any kind', () => {
+  it.each<[object, string]>([
+    [{}, 'json'],
+    [{ type: 'object' }, 'json'],
+    [{ type: 'object', properties: { a: {} } }, 'json'],
+    [{ type: 'array' }, 'json'],
+    [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, 'json'],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'text'],
+    [{ type: ['string', 'null'] }, 'json'],
+    [{ enum: [1, 2] }, 'json'],
+    [{ type: 'string', format: 'password' }, 'text'],
+  ])('%j is edited as %s', (part, kind) => {
+    expect(toShape(part as JsonObject).kind).toBe(kind);
+  });
+});
+
+describe('a value', () => {
+  it('is changed in one place, and stays what it was', () => {
+    const before = { a: [{ b: 1 }], c: 2 };
+    expect(withValueAt(before, ['a', 0, 'b'], 3)).toEqual({ a: [{ b: 3 }], c: 2 });
+    expect(before).toEqual({ a: [{ b: 1 }], c: 2 });
+  });
+
+  it('gets what was not there, and loses what is taken away', () => {
+    expect(withValueAt({}, ['a', 0, 'b'], 1)).toEqual({ a: [{ b: 1 }] });
+    expect(withValueAt({ a: { b: 1, c: 2 } }, ['a', 'b'], undefined)).toEqual({ a: { c: 2 } });
+  });
+
+  it('has no keys that its prototype has', () => {
+    expect(valueAt({}, ['constructor'])).toBeUndefined();
+    const changed = withValueAt({}, ['__proto__', 'polluted'], true);
+    expect(isJsonObject(changed) && Object.hasOwn(changed, '__proto__')).toBe(true);
+    expect(valueAt({}, ['polluted'])).toBeUndefined();
+  });
+});

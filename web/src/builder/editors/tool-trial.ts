@@ -1,0 +1,58 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { inPath, type Service } from '../../service/service.ts';
+
+const outcomes = ['answered', 'failed', 'not_run', 'asks'] as const;
+
+/** What came of one run of a tool. */
+export interface TriedTool {
+  readonly outcome: (typeof outcomes)[number];
+  /** What a model would be told. */
+  readonly text: string;
+  /** How many files it gave beside. */
+  readonly attachments: number;
+  readonly durationMs: number;
+  /** A word of `failure.reason` where its server cannot be used. */
+  readonly reason?: string | undefined;
+}
+
+interface ToolsetTrial {
+  readonly toolset: JsonObject;
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** Id of the application as it is stored, whose secrets stand for those that are hidden. */
+  readonly application: string | undefined;
+}
+
+/** Throws ServiceFault. */
+export async function tryTool(
+  service: Service,
+  { toolset, tool, args, application }: ToolsetTrial,
+  signal: AbortSignal,
+): Promise<TriedTool> {
+  const body = { toolset, tool, arguments: args, ...(application !== undefined && { application }) };
+  const answer = await service.json('v1/tools/run', { method: 'POST', body, signal });
+  const { outcome, text, attachments, durationMs, failure } = isJsonObject(answer) ? answer : {};
+  return {
+    outcome: outcomes.find((each) => each === outcome) ?? 'failed',
+    text: String(text ?? ''),
+    attachments: Array.isArray(attachments) ? attachments.length : 0,
+    durationMs: Number(durationMs),
+    reason: isJsonObject(failure) ? String(failure.reason) : undefined,
+  };
+}
+
+/** Asks another deployment as an application would that has it as a tool. Throws ServiceFault. */
+export async function tryDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<TriedTool> {
+  const beganMs = performance.now();
+  const body = { messages: [{ role: 'user', content: query }] };
+  const answer = await service.json(`openai/deployments/${inPath(id)}/chat/completions`, { method: 'POST', body, signal });
+  const choices = isJsonObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
+  const message = isJsonObject(choices[0]) && isJsonObject(choices[0].message) ? choices[0].message : {};
+  const custom = isJsonObject(message.custom_content) ? message.custom_content : {};
+  return {
+    outcome: 'answered',
+    text: typeof message.content === 'string' ? message.content : '',
+    attachments: Array.isArray(custom.attachments) ? custom.attachments.length : 0,
+    durationMs: performance.now() - beganMs,
+  };
+}

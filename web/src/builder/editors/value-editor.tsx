@@ -1,0 +1,122 @@
+import { useId } from 'react';
+import { useBuilderWords } from '../words/builder-words.ts';
+import { useSchemaWords } from '../words/schema-words.ts';
+import type { EditorProps } from './form.ts';
+import { FaultAt, FieldGroup } from './frame.tsx';
+import { ListEditor } from './list-editor.tsx';
+import { isParameters, ParametersEditor } from './parameters-editor.tsx';
+import { Properties } from './properties.tsx';
+import { ChoiceEditor, JsonEditor, NumberEditor, SwitchEditor, TextEditor } from './scalar-editor.tsx';
+import { type Property, type Shape, startOf, toShape, variantOf } from './shape.ts';
+
+/** The schema leaves open how these are written, and has no list of them. The obsolete form has fewer. */
+const obsoleteMethods: Shape & { readonly kind: 'choice' } = { kind: 'choice', options: ['get', 'post', 'put', 'delete'] };
+const methods: typeof obsoleteMethods = { kind: 'choice', options: ['get', 'post', 'put', 'patch', 'delete'] };
+
+/** The editor of any value, drawn from its JSON Schema. */
+export function ValueEditor(props: EditorProps) {
+  if (props.path.at(-1) === 'method_type')
+    return <ChoiceEditor {...props} hint="" shape={props.path.includes('tool_endpoints') ? obsoleteMethods : methods} />;
+  const shape = toShape(props.schema);
+  if (isParameters(props.schema)) return <ParametersEditor {...props} />;
+  switch (shape.kind) {
+    case 'text':
+      return <TextEditor {...props} shape={shape} />;
+    case 'number':
+      return <NumberEditor {...props} shape={shape} />;
+    case 'switch':
+      return <SwitchEditor {...props} shape={shape} />;
+    case 'choice':
+      return <ChoiceEditor {...props} shape={shape} />;
+    case 'list':
+      return <ListEditor {...props} item={shape.item} />;
+    case 'group':
+      return <GroupEditor {...props} properties={shape.properties} />;
+    case 'variants':
+      return <VariantsEditor {...props} shape={shape} />;
+    case 'fixed':
+      return null;
+    case 'json':
+      return <JsonEditor {...props} />;
+  }
+}
+
+function GroupEditor({ properties, label, hint, ...props }: EditorProps & { readonly properties: readonly Property[] }) {
+  const { form, path } = props;
+  const drawn = properties.filter(({ schema }) => toShape(schema).kind !== 'fixed');
+  const [only] = drawn;
+  // A frame around nothing but a frame is left out.
+  if (only !== undefined && drawn.length === 1 && toShape(only.schema).kind === 'group') {
+    return (
+      <>
+        <FaultAt {...{ form, path }} />
+        <Properties {...props} properties={drawn} />
+      </>
+    );
+  }
+  return (
+    <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
+      <Properties {...props} properties={properties} />
+    </FieldGroup>
+  );
+}
+
+const noVariant = -1;
+/** What the schema says of a form that is read for the sake of what was written in it. */
+const obsolete = /\bobsolete\b/;
+
+function VariantsEditor({
+  shape,
+  schema,
+  value,
+  path,
+  form,
+  isRequired,
+  label,
+  hint,
+}: EditorProps & { readonly shape: Shape & { readonly kind: 'variants' } }) {
+  const words = useBuilderWords();
+  const say = useSchemaWords();
+  const picker = useId();
+  const { variants, mayBeNone } = shape;
+  const current = variantOf(variants, value);
+  const chosen = current === undefined ? noVariant : variants.indexOf(current);
+  const inner = current && toShape(current.schema);
+  const choose = (index: number): void => {
+    const next = variants[index];
+    if (next !== undefined) form.change(path, startOf(next.schema));
+    else form.change(path, isRequired && mayBeNone ? null : undefined);
+  };
+  const offered = variants.flatMap((variant, index) =>
+    index === chosen || !obsolete.test(variant.hint) ? [{ ...variant, index }] : [],
+  );
+  const mayBeUnset = mayBeNone || !isRequired || current === undefined;
+  const parts = inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />;
+  if (offered.length === 1 && !mayBeUnset) {
+    return (
+      <>
+        <FaultAt {...{ form, path }} />
+        {parts}
+      </>
+    );
+  }
+  // A value that has none of the forms is shown as it is.
+  const isOdd = current === undefined && value !== undefined && value !== null;
+  return (
+    <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
+      <label className="heard-only" htmlFor={picker}>
+        {`${label}: ${words.form}`}
+      </label>
+      <select id={picker} value={chosen} onChange={({ target }) => choose(Number(target.value))}>
+        {mayBeUnset && <option value={noVariant}>{words.noneChosen}</option>}
+        {offered.map(({ hint: said, index }) => (
+          <option key={said} value={index}>
+            {say(said).replace(/\.$/, '')}
+          </option>
+        ))}
+      </select>
+      {parts}
+      {isOdd && <JsonEditor {...{ schema, value, path, form, isRequired, label }} hint="" />}
+    </FieldGroup>
+  );
+}

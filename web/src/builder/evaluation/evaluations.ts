@@ -1,0 +1,135 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { inPath, type Service } from '../../service/service.ts';
+import { toPath } from '../applications.ts';
+
+/** A case of an application, as it is saved. */
+export interface SavedCase {
+  readonly id: string;
+  readonly name: string;
+  /** What is asked, in a line. */
+  readonly question: string;
+  readonly checks: number;
+  /** As people may edit it. */
+  readonly entry: JsonObject;
+}
+
+/** A run of the cases against one version. */
+export interface Evaluation {
+  readonly id: string;
+  readonly version: number;
+  readonly status: string;
+  readonly isRunning: boolean;
+  readonly total: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly errors: number;
+  readonly startedAtMs: number;
+  readonly error: string;
+}
+
+/** What became of one case. */
+export interface CaseOutcome {
+  readonly key: string;
+  readonly name: string;
+  readonly outcome: string;
+  /** Why it did not pass. */
+  readonly reasons: readonly string[];
+  readonly answer: string;
+  readonly durationMs: number;
+}
+
+/** A case in two evaluations; `undefined` where it is not in one of them. */
+export interface ComparedCase {
+  readonly key: string;
+  readonly name: string;
+  readonly change: string;
+  readonly before: CaseOutcome | undefined;
+  readonly after: CaseOutcome | undefined;
+}
+
+const longestQuestion = 120;
+
+export async function listCases(service: Service, id: string): Promise<readonly SavedCase[]> {
+  return itemsIn(await service.json(`v1/cases/${toPath(id)}`), 'data').map(toCase);
+}
+
+/** Adds a case, or a list of them. */
+export async function addCases(service: Service, id: string, body: unknown): Promise<void> {
+  await service.send(`v1/cases/${toPath(id)}`, { method: 'POST', body });
+}
+
+/** The same of a table (CSV). */
+export async function addTable(service: Service, id: string, text: string): Promise<void> {
+  await service.send(`v1/cases/${toPath(id)}`, { method: 'POST', text, headers: { 'content-type': 'text/csv' } });
+}
+
+export async function replaceCase(service: Service, { id }: SavedCase, body: unknown): Promise<void> {
+  await service.send(`v1/cases/${inPath(id)}`, { method: 'PUT', body });
+}
+
+export async function deleteCase(service: Service, { id }: SavedCase): Promise<void> {
+  await service.send(`v1/cases/${inPath(id)}`, { method: 'DELETE' });
+}
+
+/** The newest first. */
+export async function listEvaluations(service: Service, id: string): Promise<readonly Evaluation[]> {
+  return itemsIn(await service.json(`v1/evaluations/${toPath(id)}`), 'data').map(toEvaluation);
+}
+
+export async function startEvaluation(service: Service, id: string, body: { readonly version?: number }): Promise<void> {
+  await service.send(`v1/evaluations/${toPath(id)}`, { method: 'POST', body });
+}
+
+export async function cancelEvaluation(service: Service, id: string): Promise<void> {
+  await service.send(`v1/evaluations/${inPath(id)}/cancel`, { method: 'POST' });
+}
+
+export async function readResults(service: Service, id: string): Promise<readonly CaseOutcome[]> {
+  return itemsIn(await service.json(`v1/evaluations/${inPath(id)}`), 'results').map((result, nth) => {
+    const asked = isJsonObject(result.case) ? result.case : {};
+    return toOutcome(result, toText(asked.name) || questionIn(asked), String(nth));
+  });
+}
+
+export async function compareEvaluations(service: Service, before: string, after: string): Promise<readonly ComparedCase[]> {
+  const answer = await service.json(`v1/evaluations/${inPath(after)}/comparison?with=${encodeURIComponent(before)}`);
+  return itemsIn(answer, 'cases').map(({ name, change, before: one, after: two }, nth) => {
+    const side = (value: unknown) => (isJsonObject(value) ? toOutcome(value, toText(name), String(nth)) : undefined);
+    return { key: String(nth), name: toText(name), change: toText(change), before: side(one), after: side(two) };
+  });
+}
+
+function toCase({ id, createdAt: _made, updatedAt: _changed, ...entry }: JsonObject): SavedCase {
+  const checks = Array.isArray(entry.checks) ? entry.checks.length : 0;
+  return { id: toText(id), name: toText(entry.name), question: questionIn(entry), checks, entry };
+}
+
+function toEvaluation(item: JsonObject): Evaluation {
+  const { id, status, version, total, passed, failed, errors, startedAt, error } = item;
+  const counts = { total: Number(total), passed: Number(passed), failed: Number(failed), errors: Number(errors) };
+  const said = { id: toText(id), status: toText(status), error: toText(error), isRunning: status === 'in_progress' };
+  return { ...said, ...counts, version: Number(version), startedAtMs: Number(startedAt) };
+}
+
+function toOutcome({ outcome, verdicts, answer, error, durationMs }: JsonObject, name: string, key: string): CaseOutcome {
+  const held = Array.isArray(verdicts) ? verdicts.filter(isJsonObject) : [];
+  const broken = held.filter(({ passed }) => passed === false).map(({ reason }) => toText(reason));
+  const reasons = isJsonObject(error) ? [toText(error.message)] : broken;
+  return { key, name, outcome: toText(outcome), reasons, answer: toText(answer), durationMs: Number(durationMs) };
+}
+
+/** The last thing that the user says. */
+function questionIn({ input }: JsonObject): string {
+  const last: unknown = Array.isArray(input) ? input.at(-1) : undefined;
+  const text = typeof input === 'string' ? input : isJsonObject(last) ? toText(last.content) : '';
+  return text.slice(0, longestQuestion);
+}
+
+function itemsIn(answer: unknown, key: string): readonly JsonObject[] {
+  const items = isJsonObject(answer) ? answer[key] : undefined;
+  return Array.isArray(items) ? items.filter(isJsonObject) : [];
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

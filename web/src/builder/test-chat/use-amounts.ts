@@ -1,0 +1,35 @@
+import { useLanguage } from '../../words/words.tsx';
+import { useBuilderWords } from '../words/builder-words.ts';
+import type { TraceStep } from './read-trace.ts';
+
+interface Amounts {
+  readonly time: (ms: number) => string;
+  /** Tokens and money, as far as there is something to say of them. */
+  readonly used: (steps: readonly TraceStep[]) => readonly string[];
+}
+
+/** How times, tokens and costs of a trace are written. */
+export function useAmounts(): Amounts {
+  const { words, language } = useLanguage();
+  const builderWords = useBuilderWords();
+  const number = (value: number): string => value.toLocaleString(language);
+  return {
+    time: (ms) => {
+      if (ms < 1000) return `${number(Math.round(ms))} ms`;
+      return `${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 1 })} s`;
+    },
+    used: (steps) => {
+      const [prompt, completion] = [sum(steps, 'promptTokens'), sum(steps, 'completionTokens')];
+      const isPriced = steps.some(({ usd }) => usd !== undefined);
+      const usd = sum(steps, 'usd').toLocaleString(language, { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
+      return [
+        ...(prompt + completion > 0 ? [builderWords.tokensInAndOut(number(prompt), number(completion))] : []),
+        ...(isPriced ? [words.cost(usd)] : []),
+      ];
+    },
+  };
+}
+
+function sum(steps: readonly TraceStep[], key: 'promptTokens' | 'completionTokens' | 'usd'): number {
+  return steps.reduce((total, step) => total + (step[key] ?? 0), 0);
+}

@@ -1,0 +1,207 @@
+import { useCallback } from 'react';
+import { isJsonObject } from '#base/json.ts';
+import { formatPath, type Path } from '#contract/configuration/fault.ts';
+import { usePage } from '../../page/page.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { useLoaded } from '../../parts/use-loaded.ts';
+import type { OwnApplication } from '../applications.ts';
+import { itemName } from '../item-name.ts';
+import { useBuilderWords } from '../words/builder-words.ts';
+import { readVersion } from './versions.ts';
+
+/** What has changed from a version to what is stored now, field by field. */
+export function VersionDiff({ stored, version }: { readonly stored: OwnApplication; readonly version: number }) {
+  const words = useBuilderWords();
+  const { service } = usePage();
+  const load = useCallback(() => readVersion(service, stored.id, version), [service, stored.id, version]);
+  const { value: entry, fault } = useLoaded(load);
+  if (entry === undefined) return <Trouble fault={fault} />;
+  const changes = diffEntries(entry, stored.entry);
+  if (changes.length === 0) return <p className="soft small">{words.noDifference}</p>;
+  return (
+    <ul className="version-changes" aria-label={words.changedSince}>
+      {changes.map((change) => (
+        <Change key={change.field} change={change} />
+      ))}
+    </ul>
+  );
+}
+
+function Change({ change: { field, before = '', after = '' } }: { readonly change: FieldChange }) {
+  const words = useBuilderWords();
+  const lines = before === '' ? added(after) : after === '' ? removed(before) : diffLines(before, after);
+  return (
+    <li>
+      <code>{field.replace(/^applicationProperties\./, '')}</code>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      <pre className="version-lines" tabIndex={0}>
+        {folded(lines).map(({ kind, text }, nth) => {
+          const Mark = marks[kind];
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
+            <Mark key={nth} className={kind}>
+              {kind === 'left out' ? words.linesLeftOut(Number(text)) : text}
+              {'\n'}
+            </Mark>
+          );
+        })}
+      </pre>
+    </li>
+  );
+}
+
+const marks = { same: 'span', removed: 'del', added: 'ins', 'left out': 'span' } as const;
+/** Lines that are shown before and after a change. */
+const context = 2;
+
+interface ShownLine {
+  readonly kind: DiffLine['kind'] | 'left out';
+  /** How many lines, where they are left out. */
+  readonly text: string;
+}
+
+/** With what stayed the same left out, but for the lines around a change. */
+function folded(lines: readonly DiffLine[]): readonly ShownLine[] {
+  const isNear = lines.map((_, at) =>
+    lines.slice(Math.max(0, at - context), at + context + 1).some(({ kind }) => kind !== 'same'),
+  );
+  const shown: ShownLine[] = [];
+  let hidden = 0;
+  for (const [at, line] of lines.entries()) {
+    if (!isNear[at]) hidden += 1;
+    if (hidden > 0 && (isNear[at] || at === lines.length - 1)) {
+      shown.push({ kind: 'left out', text: String(hidden) });
+      hidden = 0;
+    }
+    if (isNear[at]) shown.push(line);
+  }
+  return shown;
+}
+
+function added(text: string): readonly DiffLine[] {
+  return text.split('\n').map((line) => ({ kind: 'added', text: line }));
+}
+
+function removed(text: string): readonly DiffLine[] {
+  return text.split('\n').map((line) => ({ kind: 'removed', text: line }));
+}
+
+/** One field that differs, as a text on either side; undefined where the field is not there. */
+interface FieldChange {
+  /** Such as `applicationProperties.web_api_toolset[Shop].authorization`. */
+  readonly field: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/**
+ * What differs between two forms of an application, field by field. Items of a list that have names of their own are told apart
+ * by them, others by their place.
+ */
+export function diffEntries(before: unknown, after: unknown, path: Path = []): readonly FieldChange[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (isJsonObject(before) && isJsonObject(after)) return diffParts(toParts(before), toParts(after), path);
+  if (Array.isArray(before) && Array.isArray(after) && [...before, ...after].some(isJsonObject)) {
+    const isNamed = hasNames(before) && hasNames(after);
+    const toItems = (items: readonly unknown[]): Parts =>
+      new Map(items.map((item, nth) => [isNamed ? itemName(item) : nth, item]));
+    return diffParts(toItems(before), toItems(after), path);
+  }
+  return [{ field: formatPath(path), before: toText(before), after: toText(after) }];
+}
+
+type Parts = ReadonlyMap<string | number, unknown>;
+
+function toParts(value: object): Parts {
+  return new Map(Object.entries(value));
+}
+
+function diffParts(before: Parts, after: Parts, path: Path): readonly FieldChange[] {
+  const keys = new Set([...before.keys(), ...after.keys()]);
+  return [...keys].flatMap((key) => diffEntries(before.get(key), after.get(key), [...path, key]));
+}
+
+function hasNames(items: readonly unknown[]): boolean {
+  const names = items.map(itemName);
+  return !names.includes('') && new Set(names).size === names.length;
+}
+
+/** Texts as they are, lists of texts a line each, anything else as JSON. */
+function toText(value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')) return value.join('\n');
+  return JSON.stringify(value, undefined, 2);
+}
+
+/** One line of a text in two forms. */
+interface DiffLine {
+  readonly kind: 'same' | 'removed' | 'added';
+  readonly text: string;
+}
+
+/** Beyond this many pairs of lines a text counts as another one. */
+const mostPairs = 1_000_000;
+
+/** How one text becomes another: the lines they share, in order, and what stands in one of them alone. */
+export function diffLines(before: string, after: string): readonly DiffLine[] {
+  const [old, now] = [before.split('\n'), after.split('\n')];
+  const start = sharedAtStart(old, now);
+  const end = sharedAtEnd(old.slice(start), now.slice(start));
+  const same = (lines: readonly string[]): DiffLine[] => lines.map((text) => ({ kind: 'same', text }));
+  return [
+    ...same(old.slice(0, start)),
+    ...diffMiddle(old.slice(start, old.length - end), now.slice(start, now.length - end)),
+    ...same(old.slice(old.length - end)),
+  ];
+}
+
+function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] {
+  const lengths = old.length * now.length > mostPairs ? undefined : sharedLengths(old, now);
+  const lines: DiffLine[] = [];
+  let [at, to] = [0, 0];
+  while (at < old.length || to < now.length) {
+    const [before, after] = [old[at], now[to]];
+    if (before !== undefined && before === after && lengths !== undefined) {
+      lines.push({ kind: 'same', text: before });
+      at += 1;
+      to += 1;
+    } else if (before !== undefined && (after === undefined || lengthAt(lengths, at + 1, to) >= lengthAt(lengths, at, to + 1))) {
+      lines.push({ kind: 'removed', text: before });
+      at += 1;
+    } else {
+      lines.push({ kind: 'added', text: after ?? '' });
+      to += 1;
+    }
+  }
+  return lines;
+}
+
+type Lengths = readonly Uint32Array[] | undefined;
+
+/** By their first lines, how many lines the rests of both share in order. */
+function sharedLengths(old: readonly string[], now: readonly string[]): readonly Uint32Array[] {
+  const lengths = Array.from({ length: old.length + 1 }, () => new Uint32Array(now.length + 1));
+  for (let at = old.length - 1; at >= 0; at -= 1) {
+    const [row, next] = [lengths[at], lengths[at + 1]];
+    if (row === undefined || next === undefined) continue;
+    for (let to = now.length - 1; to >= 0; to -= 1) {
+      row[to] = old[at] === now[to] ? (next[to + 1] ?? 0) + 1 : Math.max(next[to] ?? 0, row[to + 1] ?? 0);
+    }
+  }
+  return lengths;
+}
+
+function lengthAt(lengths: Lengths, at: number, to: number): number {
+  return lengths?.[at]?.[to] ?? 0;
+}
+
+function sharedAtStart(old: readonly string[], now: readonly string[]): number {
+  const other = old.findIndex((line, at) => line !== now[at]);
+  return other === -1 ? old.length : other;
+}
+
+function sharedAtEnd(old: readonly string[], now: readonly string[]): number {
+  let count = 0;
+  while (count < Math.min(old.length, now.length) && old.at(-1 - count) === now.at(-1 - count)) count += 1;
+  return count;
+}

@@ -1,0 +1,72 @@
+import { useCallback } from 'react';
+import { useWordsOf } from '../../words/words.tsx';
+import { schemaFrench } from './schema-french.ts';
+import { schemaGerman } from './schema-german.ts';
+import { schemaSpanish } from './schema-spanish.ts';
+
+/** Titles of the schema that are the keys of a wire format rather than words for people. */
+const plainer: Readonly<Record<string, string>> = {
+  'Method url': 'Address',
+  'Method type': 'Method',
+  'Content type': 'Type of the body',
+  'Rest api method info': 'Request',
+  'Open ai tool': 'Tool',
+  'Mcp server info': 'Server',
+  'Parameter type': 'Type',
+  'Token url': 'Token address',
+  Url: 'Address',
+  Aud: 'Audience',
+  'Auth info': 'Key of the API',
+  'Tool endpoints': 'Operations',
+  'Constant value': 'Fixed value',
+  'Item descriptor': 'Items are',
+  'Item parameter type': 'Type of the items',
+  'Url param': 'Sent in the query',
+  'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
+    'How the server is told who calls.',
+  'The key sent with each request; null: none.': 'The key sent with each request.',
+  'true: the model may list and read what the server has to read, with two tools.':
+    'The model may list and read what the server has to read, with two tools.',
+  'true: prompts of the server that need no values are offered to begin with.':
+    'Prompts of the server that need no values are offered to begin with.',
+  summarize: 'Clear results, then sum up',
+  clear: 'Clear results',
+  off: 'Nothing is done',
+  streamable_http: 'Streamable HTTP',
+  sse: 'Server-sent events',
+};
+
+const dictionaries = { en: plainer, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
+
+/** What says no more than the label above it, or the lines around it. */
+const needless: ReadonlySet<string> = new Set([
+  'Id of the deployment that is asked, a model as a rule.',
+  'Name of the toolset, shown to people.',
+  'Web APIs the model may call. Absent: none.',
+  'MCP servers whose tools the model may call. Absent: none.',
+  'The operations the model may call.',
+  'Parameters of the tool; may be empty.',
+  'What is called, and how.',
+  'The tool as the model is offered it.',
+  'How the server is reached.',
+  'Address of the server.',
+  'How documents are searched. Absent: as the service has it.',
+]);
+/** That there is none where none is given. */
+const idleEnd = /\bAbsent: none\.$/;
+// Pattern bound: the user's own tab: one description of a field.
+const lastOfTwo = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
+
+/** Says a title or a description of the schema in the language of the page; as it is where there is no word for it; '' where it says nothing. */
+export function useSchemaWords(): (text: string) => string {
+  const words = useWordsOf<Readonly<Record<string, string>>>(dictionaries);
+  return useCallback(
+    (text) => {
+      if (needless.has(text)) return '';
+      const whole = Object.hasOwn(words, text) ? (words[text] ?? text) : text;
+      const said = idleEnd.test(text) ? whole.replace(lastOfTwo, '') : whole;
+      return said.replace(/\bAbsent( or null)?:/, 'Left empty:');
+    },
+    [words],
+  );
+}

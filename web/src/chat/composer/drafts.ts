@@ -1,0 +1,54 @@
+import type { KeptOutbox } from '../../conversation/outbox.ts';
+import { readBrand } from '../../page/brand.ts';
+
+const prefix = 'parley draft ';
+const prefixOf = (user: string): string => `${prefix}${encodeURIComponent(user)} `;
+
+/** What is written and not sent yet: it outlives the tab, unless browsers are to keep nothing, until the user signs out. */
+export function readDraft(user: string, id: string): string {
+  const name = prefixOf(user) + id;
+  return sessionStorage.getItem(name) ?? localStorage.getItem(name) ?? '';
+}
+
+export function keepDraft(user: string, id: string, text: string): void {
+  const name = prefixOf(user) + id;
+  const storages = readBrand().offline === false ? [sessionStorage] : [sessionStorage, localStorage];
+  for (const storage of storages) {
+    if (text === '') storage.removeItem(name);
+    else keepIn(storage, name, text);
+  }
+}
+
+export function forgetDrafts(user: string): void {
+  for (const storage of [sessionStorage, localStorage])
+    for (const name of Object.keys(storage)) if (name.startsWith(prefixOf(user))) storage.removeItem(name);
+}
+
+/** Of every user, but for what is written in this tab. */
+export function forgetAllDrafts(): void {
+  for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
+}
+
+const queue = 'queue ';
+
+/** Messages that wait to be sent are kept as drafts are; only one tab sends them, so all tabs have the same. */
+export function keptOutboxOf(user: string): KeptOutbox {
+  const storage = readBrand().offline === false ? sessionStorage : localStorage;
+  const before = prefixOf(user) + queue;
+  return {
+    read: (id) => storage.getItem(before + id) ?? '',
+    write: (id, text) => (text === '' ? storage.removeItem(before + id) : keepIn(storage, before + id, text)),
+    onChange: (act) =>
+      addEventListener('storage', ({ key }) => {
+        if (key?.startsWith(before)) act(key.slice(before.length));
+      }),
+  };
+}
+
+function keepIn(storage: Storage, name: string, text: string): void {
+  try {
+    storage.setItem(name, text);
+  } catch {
+    // It is longer than the browser keeps, and stays on the screen.
+  }
+}

@@ -1,0 +1,20 @@
+import { LaterDialog } from '../../parts/later-dialog.tsx';
+import { lazyView } from '../../parts/lazy-view.ts';
+import type { DeploymentChoiceProps } from './deployment-choice.tsx';
+
+const load = () => import('./deployment-choice.tsx');
+const DeploymentChoice = lazyView(() => load().then(({ DeploymentChoice: view }) => view));
+
+/** Called when somebody is about to choose: what is typed right behind the click is meant for the dialog. */
+export function loadChoice(): void {
+  load().catch(() => undefined);
+}
+
+/** Chooses among all that the user may talk to. */
+export function DeploymentDialog(props: DeploymentChoiceProps) {
+  return (
+    <LaterDialog close={props.close}>
+      <DeploymentChoice {...props} />
+    </LaterDialog>
+  );
+}

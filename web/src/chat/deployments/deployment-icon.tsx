@@ -1,0 +1,26 @@
+import type { Deployment } from '../../service/deployments.ts';
+
+const hues = 6;
+
+/** The icon of a deployment; one that lies elsewhere is not loaded, the first letter of the name stands for it. */
+export function DeploymentIcon({
+  deployment,
+  size = 'small',
+}: {
+  readonly deployment: Deployment;
+  readonly size?: 'tiny' | 'small' | 'large';
+}) {
+  const { iconUrl, name, id } = deployment;
+  if (iconUrl !== undefined && isOwn(iconUrl)) return <img className={`avatar ${size}`} src={iconUrl} alt="" />;
+  const hue = [...id].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % hues;
+  return (
+    <span className={`avatar letter hue-${hue} ${size}`} aria-hidden="true">
+      {[...name][0]?.toUpperCase()}
+    </span>
+  );
+}
+
+function isOwn(url: string): boolean {
+  if (/^data:image\//i.test(url)) return true;
+  return URL.canParse(url, location.href) && new URL(url, location.href).origin === location.origin;
+}

@@ -1,0 +1,49 @@
+import { showing } from '../../conversation/conversation.ts';
+import { usePage } from '../../page/page.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { useWords } from '../../words/words.tsx';
+
+interface BranchSwitchProps {
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** All versions of the turn, oldest first. */
+  readonly branches: readonly string[];
+}
+
+/** Goes through the versions of a turn, where there are several. */
+export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchProps) {
+  const words = useWords();
+  const { library } = usePage();
+  if (branches.length < 2) return null;
+  const at = branches.indexOf(turnId);
+  const show = (id: string | undefined): void =>
+    library.change(conversationId, (conversation) => {
+      const turn = conversation.turns[id ?? ''];
+      return turn === undefined ? conversation : showing(conversation, turn);
+    });
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
+    <div className="branches" role="group" aria-label={words.versionOf(at + 1, branches.length)}>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={words.earlierVersion}
+        title={words.earlierVersion}
+        disabled={at === 0}
+        onClick={() => show(branches[at - 1])}
+      >
+        <Icon name="left" />
+      </button>
+      <span aria-hidden="true">
+        {at + 1}/{branches.length}
+      </span>
+      <button
+        {...{ type: 'button', className: 'icon-button', 'aria-label': words.laterVersion, disabled: at === branches.length - 1 }}
+        title={words.laterVersion}
+        onClick={() => show(branches[at + 1])}
+      >
+        <Icon name="right" />
+      </button>
+    </div>
+  );
+}

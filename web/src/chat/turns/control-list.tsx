@@ -1,0 +1,61 @@
+import { lazy, Suspense } from 'react';
+import { isJsonObject } from '#base/json.ts';
+import type { Control } from '#contract/chunk.ts';
+import type { Question } from '../../conversation/conversation.ts';
+import { ChoiceButton } from '../../forms/choice-button.tsx';
+import { Guard } from '../../parts/guard.tsx';
+import { useWords } from '../../words/words.tsx';
+import type { Said } from '../said.ts';
+import './controls.css';
+import '../../forms/forms.css';
+
+const SchemaForm = lazy(() => import('../../forms/schema-form.tsx').then(({ SchemaForm: form }) => ({ default: form })));
+
+interface ControlListProps {
+  readonly controls: readonly Control[];
+  /** The question that follows the reply; with a control, it is the one that was chosen. */
+  readonly answered: Question | undefined;
+  /** Undefined where the controls can no longer be used. */
+  readonly say: ((said: Said) => void) | undefined;
+}
+
+/** What the reply offers to fill in. Once something followed, it stays to be read, with what was chosen in it. */
+export function ControlList({ controls, answered, say }: ControlListProps) {
+  const words = useWords();
+  return (
+    <section className="controls" aria-label={words.controls}>
+      {controls.map((control, at) => (
+        <Guard key={control.index ?? at} instead={<p className="note">{String(control.label)}</p>}>
+          <ControlView {...{ control, answered, say }} />
+        </Guard>
+      ))}
+    </section>
+  );
+}
+
+function ControlView({ control, answered, say }: Omit<ControlListProps, 'controls'> & { readonly control: Control }) {
+  const { label, schema } = control;
+  const chosen = answered?.control?.label === label ? answered.control : undefined;
+  const complete = (value?: Record<string, unknown>, filled: readonly string[] = []): void =>
+    say?.({ text: '', attachments: [], control: { label, ...(value !== undefined && { value }) }, filled });
+  return (
+    <fieldset className={hasFields(schema) ? 'control' : undefined} disabled={say === undefined}>
+      {hasFields(schema) ? (
+        <>
+          <legend>{label}</legend>
+          <Suspense fallback={null}>
+            <SchemaForm schema={schema} sent={chosen?.value} onSubmit={complete} key={chosen === undefined ? 'open' : 'sent'} />
+          </Suspense>
+        </>
+      ) : (
+        <ChoiceButton label={label} isChosen={chosen !== undefined} choose={() => complete()} />
+      )}
+    </fieldset>
+  );
+}
+
+function hasFields(schema: unknown): schema is object {
+  if (!isJsonObject(schema) || Object.keys(schema).length === 0) return false;
+  const { type, properties } = schema;
+  return type !== 'object' || (isJsonObject(properties) && Object.keys(properties).length > 0) || Object.keys(schema).length > 2;
+}

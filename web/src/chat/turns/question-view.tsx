@@ -1,0 +1,107 @@
+import { useEffect, useRef, useState } from 'react';
+import type { CompletedControl } from '#contract/message.ts';
+import { AttachmentList } from '../../attachments/attachment-list.tsx';
+import type { Question } from '../../conversation/conversation.ts';
+import { usePage } from '../../page/page.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { useWords } from '../../words/words.tsx';
+import { focusMessage } from '../focus-message.ts';
+import { BranchSwitch } from './branch-switch.tsx';
+import { TurnEditor } from './turn-editor.tsx';
+
+interface QuestionViewProps {
+  readonly question: Question;
+  readonly branches: readonly string[];
+  readonly conversationId: string;
+}
+
+/** What the user said; it can be changed and asked again, which makes another version of it. */
+export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
+  const words = useWords();
+  const [isEditing, setIsEditing] = useState(false);
+  const { text, control, attachments, filled } = question;
+  const editButton = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  const cameFrom = useRef<Element>(null);
+  const edit = (): void => {
+    cameFrom.current = document.activeElement;
+    setIsEditing(true);
+  };
+  useEffect(() => {
+    if (!isEditing && wasEditing.current) focusAfterEditing(cameFrom.current, editButton.current);
+    wasEditing.current = isEditing;
+  }, [isEditing]);
+  if (isEditing) return <Editor {...{ question, conversationId }} close={() => setIsEditing(false)} />;
+  return (
+    <article className="question" aria-label={words.you}>
+      <div className="question-body">
+        {control !== undefined && (
+          <p className="chosen">
+            <Icon name="check" />
+            {toChosenText(control, filled)}
+          </p>
+        )}
+        {text !== '' && (
+          <p className="question-text" dir="auto">
+            {text}
+          </p>
+        )}
+        <AttachmentList attachments={attachments} isSent />
+      </div>
+      <div className="actions">
+        <BranchSwitch {...{ conversationId, branches }} turnId={question.id} />
+        {text !== '' && <CopyButton text={() => text} />}
+        {control === undefined && (
+          <button
+            type="button"
+            ref={editButton}
+            className="icon-button edit-question"
+            aria-label={words.edit}
+            title={words.edit}
+            onClick={edit}
+          >
+            <Icon name="edit" />
+          </button>
+        )}
+      </div>
+    </article>
+  );
+}
+
+/** Back to where the change was asked for: the button, which is a new one by now, or the message. */
+function focusAfterEditing(from: Element | null, button: HTMLElement | null): void {
+  if (from instanceof HTMLTextAreaElement && from.isConnected) from.focus();
+  else button?.focus();
+}
+
+interface EditorProps {
+  readonly question: Question;
+  readonly conversationId: string;
+  readonly close: () => void;
+}
+
+function Editor({ question, conversationId, close }: EditorProps) {
+  const words = useWords();
+  const { asking } = usePage();
+  const { parent, attachments } = question;
+  const ask = (text: string): void => {
+    focusMessage();
+    void asking.ask(conversationId, { parent, attachments, text });
+  };
+  return (
+    <TurnEditor
+      {...{ className: 'question', label: words.edit, done: words.askAgain, text: question.text, take: ask, close }}
+      mayBeEmpty={attachments.length > 0}
+      isSentByEnter
+    />
+  );
+}
+
+/** A completed control in words: its label and what was filled in. */
+function toChosenText({ label, value }: CompletedControl, filled: readonly string[] = []): string {
+  const plain = Object.entries(value ?? {}).map(
+    ([key, item]) => `${key}: ${typeof item === 'string' ? item : JSON.stringify(item)}`,
+  );
+  return [label, ...(filled.length > 0 ? filled : plain)].join(' · ');
+}

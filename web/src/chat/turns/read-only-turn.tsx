@@ -1,0 +1,36 @@
+import { AttachmentList } from '../../attachments/attachment-list.tsx';
+import type { Turn } from '../../conversation/conversation.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { useWords } from '../../words/words.tsx';
+import { ReplyBody, ReplyName } from './reply-body.tsx';
+
+/** A turn that is read and can be copied, and no more. */
+export function ReadOnlyTurn({ turn, isLate }: { readonly turn: Turn; readonly isLate: boolean }) {
+  const words = useWords();
+  if (turn.kind === 'reply')
+    return (
+      <article className="reply" aria-label={turn.deployment}>
+        <ReplyName reply={turn} />
+        <ReplyBody reply={turn} isLate={isLate} />
+        {turn.text !== '' && (
+          <div className="actions">
+            <CopyButton text={() => turn.text} />
+          </div>
+        )}
+      </article>
+    );
+  const { text, control, filled = [], attachments } = turn;
+  return (
+    <article className="question" aria-label={words.you}>
+      <div className="question-body">
+        {control !== undefined && <p className="chosen">{[control.label, ...filled].join(' · ')}</p>}
+        {text !== '' && (
+          <p className="question-text" dir="auto">
+            {text}
+          </p>
+        )}
+        <AttachmentList attachments={attachments} />
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,47 @@
+import { type Reply, showing } from '../../conversation/conversation.ts';
+import { useConversation, usePage } from '../../page/page.tsx';
+import { useWords } from '../../words/words.tsx';
+import { focusMessage } from '../focus-message.ts';
+import { ReplyBody, ReplyName } from './reply-body.tsx';
+import { UsageLine } from './usage-line.tsx';
+import './side-by-side.css';
+
+interface SideBySideProps {
+  readonly conversationId: string;
+  /** All versions of the answer, oldest first. */
+  readonly branches: readonly string[];
+  readonly close: () => void;
+}
+
+/** More do not fit beside each other. */
+const mostSides = 3;
+
+/** The latest versions of an answer beside each other, of which one is chosen to go on with. */
+export function SideBySide({ conversationId, branches, close }: SideBySideProps) {
+  const words = useWords();
+  const { library } = usePage();
+  const turns = useConversation(conversationId)?.turns ?? {};
+  const replies = branches.map((id) => turns[id]).filter((turn): turn is Reply => turn?.kind === 'reply');
+  const choose = (reply: Reply): void => {
+    library.change(conversationId, (now) => showing(now, reply));
+    close();
+    focusMessage();
+  };
+  return (
+    <ul className="side-by-side" aria-label={words.sideBySide}>
+      {replies.slice(-mostSides).map((reply) => (
+        <li key={reply.id} className="side">
+          <ReplyName reply={reply} />
+          <ReplyBody reply={reply} isLate={false} />
+          {reply.fault !== undefined && <p className="note">{words.noAnswer}</p>}
+          <div className="side-foot">
+            <button type="button" className="button slim" onClick={() => choose(reply)}>
+              {words.goOnWith}
+            </button>
+            <UsageLine reply={reply} />
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,149 @@
+import { lazy, Suspense, useState } from 'react';
+import type { StageDelta } from '#contract/chunk.ts';
+import { AttachmentList } from '../../attachments/attachment-list.tsx';
+import type { StageTime } from '../../conversation/conversation.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { saveFile, toFileName } from '../../parts/save-file.ts';
+import { useLanguage } from '../../words/words.tsx';
+import { withoutConsentPath } from '../consent/consent-refusal.ts';
+import './stages.css';
+
+const Markdown = lazy(() => import('../../markdown/markdown.tsx').then(({ Markdown: view }) => ({ default: view })));
+
+interface StageListProps {
+  readonly stages: readonly StageDelta[];
+  readonly times: Readonly<Record<number, StageTime>>;
+  readonly isRunning: boolean;
+}
+
+type StageState = 'running' | 'done' | 'failed' | 'broken';
+
+/** The steps of a reply: lines while it runs, one line when it is done. */
+export function StageList({ stages, times, isRunning }: StageListProps) {
+  const { words, language } = useLanguage();
+  const failed = stages.filter(({ status }) => status === 'failed').length;
+  const isWorking = isRunning && stages.some(({ status }) => status == null);
+  const isBroken = stages.some((stage) => stateOf(stage, isRunning) === 'broken');
+  const [isOpen, setIsOpen] = useState<boolean>();
+  const top = stages.filter(({ index }) => times[index]?.within === undefined);
+  const spans = stages.map(({ index }) => times[index]).filter((time) => time !== undefined);
+  const seconds = toSeconds(
+    {
+      startedAtMs: Math.min(...spans.map(({ startedAtMs }) => startedAtMs)),
+      endedAtMs: Math.max(...spans.map(({ endedAtMs = Number.NaN }) => endedAtMs)),
+    },
+    language,
+  );
+  return (
+    <details
+      className="stages"
+      open={isOpen ?? isWorking}
+      onToggle={({ currentTarget }) => currentTarget.open !== (isOpen ?? isWorking) && setIsOpen(currentTarget.open)}
+    >
+      <summary>
+        <StageDot state={isWorking ? 'running' : failed > 0 ? 'failed' : isBroken ? 'broken' : 'done'} />
+        <span>
+          {words.stageCount(stages.length)}
+          {failed > 0 && ` · ${words.stagesFailed(failed)}`}
+          {!isWorking && seconds !== undefined && ` · ${seconds}`}
+        </span>
+        <Icon name="right" />
+      </summary>
+      <ol aria-label={words.steps}>
+        {top.map((stage) => (
+          <StageLine key={stage.index} {...{ stage, stages, times, isRunning }} />
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function StageLine({ stage, stages, times, isRunning }: StageListProps & { readonly stage: StageDelta }) {
+  const { words, language } = useLanguage();
+  const state = stateOf(stage, isRunning);
+  const names: Record<StageState, string> = {
+    running: words.stageRunning,
+    done: words.stageDone,
+    failed: words.stageFailed,
+    broken: words.stageBroken,
+  };
+  const inner = stages.filter(({ index }) => times[index]?.within === stage.index);
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <li>
+      <details
+        className="stage"
+        onToggle={({ currentTarget, target }) => target === currentTarget && setIsOpen(currentTarget.open)}
+      >
+        <summary>
+          <StageDot state={state} />
+          <span className="stage-name">{stage.name || words.unnamedStage}</span>
+          <span className="soft small">
+            {names[state]}
+            {toSeconds(times[stage.index], language) !== undefined && ` · ${toSeconds(times[stage.index], language)}`}
+          </span>
+          <Icon name="right" />
+        </summary>
+        {isOpen && (
+          <div className="stage-body">
+            <StageText text={withoutConsentPath(stage.content ?? '')} name={stage.name ?? ''} />
+            <AttachmentList attachments={Array.isArray(stage.attachments) ? stage.attachments : []} />
+          </div>
+        )}
+      </details>
+      {inner.length > 0 && (
+        <ol>
+          {inner.map((each) => (
+            <StageLine key={each.index} {...{ stage: each, stages, times, isRunning }} />
+          ))}
+        </ol>
+      )}
+    </li>
+  );
+}
+
+const mostShownChars = 8000;
+
+/** What a step did; of a large text the beginning, the whole to copy and to download. */
+function StageText({ text, name }: { readonly text: string; readonly name: string }) {
+  const { words, language } = useLanguage();
+  if (text === '') return null;
+  const isCut = text.length > mostShownChars;
+  return (
+    <>
+      <Suspense fallback={null}>
+        {isCut ? <pre className="stage-cut">{text.slice(0, mostShownChars)}</pre> : <Markdown text={text} isGrowing={false} />}
+      </Suspense>
+      {isCut && (
+        <p className="row small soft">
+          {words.cutText(mostShownChars.toLocaleString(language), text.length.toLocaleString(language))}
+          <CopyButton text={() => text} />
+          <button
+            {...{ type: 'button', className: 'icon-button', 'aria-label': words.download, title: words.download }}
+            onClick={() => saveFile(toFileName(name, 'md'), new Blob([text], { type: 'text/markdown' }))}
+          >
+            <Icon name="save" />
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function StageDot({ state }: { readonly state: StageState }) {
+  return <span className={`stage-dot ${state}`} aria-hidden="true" />;
+}
+
+function stateOf({ status }: StageDelta, isRunning: boolean): StageState {
+  if (status === 'completed') return 'done';
+  if (status === 'failed') return 'failed';
+  return isRunning ? 'running' : 'broken';
+}
+
+function toSeconds(time: StageTime | undefined, language: string): string | undefined {
+  if (time?.endedAtMs === undefined || !Number.isFinite(time.endedAtMs - time.startedAtMs)) return undefined;
+  const seconds = (time.endedAtMs - time.startedAtMs) / 1000;
+  if (seconds < 0.05) return undefined;
+  return `${seconds.toLocaleString(language, { maximumFractionDigits: seconds < 10 ? 1 : 0 })} s`;
+}

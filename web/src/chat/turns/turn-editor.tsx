@@ -1,0 +1,68 @@
+import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { isComposing } from '../../parts/is-composing.ts';
+import { useWords } from '../../words/words.tsx';
+
+interface TurnEditorProps {
+  readonly className: string;
+  /** Names the field. */
+  readonly label: string;
+  /** What the button says that takes what is written. */
+  readonly done: string;
+  readonly text: string;
+  readonly mayBeEmpty?: boolean;
+  /** Enter alone takes it; otherwise it begins a line, and Ctrl or ⌘ with it takes it. */
+  readonly isSentByEnter?: boolean;
+  readonly take: (text: string) => void;
+  readonly close: () => void;
+  /** What is to be known about it. */
+  readonly children?: ReactNode;
+}
+
+/** The text of a turn, to be changed. */
+export function TurnEditor({
+  className,
+  label,
+  done,
+  mayBeEmpty,
+  isSentByEnter,
+  take,
+  close,
+  children,
+  ...props
+}: TurnEditorProps) {
+  const words = useWords();
+  const [text, setText] = useState(props.text);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const submit = (event?: FormEvent): void => {
+    event?.preventDefault();
+    if (text.trim() === '' && mayBeEmpty !== true) return;
+    close();
+    take(text);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (isComposing(event.nativeEvent)) return;
+    if (event.key === 'Escape') close();
+    const isTaken = event.ctrlKey || event.metaKey || (isSentByEnter === true && !event.shiftKey);
+    if (event.key !== 'Enter' || !isTaken) return;
+    event.preventDefault();
+    submit();
+  };
+  return (
+    <form className={`${className} editor`} onSubmit={submit}>
+      <textarea
+        {...{ ref: field, dir: 'auto', 'aria-label': label, rows: 3, value: text, onKeyDown }}
+        onChange={({ target }) => setText(target.value)}
+      />
+      {children}
+      <div className="row end">
+        <button type="button" className="button" onClick={close}>
+          {words.cancel}
+        </button>
+        <button type="submit" className="button primary">
+          {done}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,76 @@
+import type { Reply } from '../../conversation/conversation.ts';
+import { useNameOf, usePage } from '../../page/page.tsx';
+import type { Deployment } from '../../service/deployments.ts';
+import { useLanguage } from '../../words/words.tsx';
+
+interface Counted {
+  readonly model: string;
+  readonly prompt: number;
+  readonly completion: number;
+  readonly isEstimated: boolean;
+  /** Undefined where the price of the model is not known. */
+  readonly usd: number | undefined;
+}
+
+const shortestShownSeconds = 0.05;
+/** Below it, cents say nothing. */
+const smallUsd = 0.1;
+
+/** How many tokens the answer took and what they cost about; unfolded, by model. */
+export function UsageLine({ reply }: { readonly reply: Reply }) {
+  const { words, language } = useLanguage();
+  const { deployments } = usePage();
+  const nameOf = useNameOf();
+  const counted = countedOf(reply, deployments);
+  const number = (value: number): string => value.toLocaleString(language);
+  const total = counted.reduce((sum, { prompt, completion }) => sum + prompt + completion, 0);
+  if (total === 0) return null;
+  const usd = counted.reduce<number | undefined>(
+    (sum, item) => (sum === undefined || item.usd === undefined ? undefined : sum + item.usd),
+    0,
+  );
+  const money = (amount: number | undefined): string => {
+    if (amount === undefined || amount === 0) return '';
+    const digits = amount < smallUsd ? { maximumSignificantDigits: 2 } : {};
+    return ` · ${words.cost(amount.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits }))}`;
+  };
+  const seconds = reply.endedAtMs === undefined ? 0 : (reply.endedAtMs - reply.atMs) / 1000;
+  return (
+    <details className="usage">
+      <summary>
+        {words.tokens(number(total))}
+        {money(usd)}
+        {seconds > shortestShownSeconds && ` · ${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`}
+      </summary>
+      <ul aria-label={words.usageOfModels}>
+        {counted.map(({ model, prompt, completion, isEstimated, usd: part }) => (
+          <li key={model}>
+            <strong>{nameOf(model)}</strong> {words.tokensOf(number(prompt), number(completion))}
+            {isEstimated && ` (${words.estimated})`}
+            {money(part)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function countedOf({ statistics, usage, deployment }: Reply, deployments: readonly Deployment[]): readonly Counted[] {
+  const perModel = Array.isArray(statistics?.usage_per_model) ? statistics.usage_per_model : [];
+  if (perModel.length === 0) return usage === undefined ? [] : [toCounted(usage, deployment, deployments)];
+  return perModel.map((item) => toCounted(item, item.model ?? item.name, deployments));
+}
+
+interface Tokens {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly estimated?: unknown;
+}
+
+function toCounted(item: Tokens, model: string, deployments: readonly Deployment[]): Counted {
+  const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
+  const [prompt, completion] = [count(item.prompt_tokens), count(item.completion_tokens)];
+  const pricing = deployments.find(({ id }) => id === model)?.pricing;
+  const usd = pricing && prompt * pricing.prompt + completion * pricing.completion;
+  return { model, prompt, completion, isEstimated: item.estimated === true, usd };
+}
