@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { createLetterIds } from '#base/letter-id.ts';
-import { openInside } from '#calls/inner-call.ts';
-import type { Calls } from '#domain/call.ts';
+import type { InnerCalls } from '#calls/inner-calls.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { NodeLife } from '#domain/responses/node-life.ts';
 import type { EvaluationAsk } from '#runtime/evaluation/evaluation-deps.ts';
@@ -14,7 +13,7 @@ import type { CompleteServiceDeps } from './compose-line.ts';
 
 interface Behind {
   readonly identify: Identify;
-  readonly calls: Calls;
+  readonly innerCalls: InnerCalls;
   readonly inFlightCalls: InFlightCalls;
 }
 
@@ -23,13 +22,12 @@ const noTrace = { traceparent: undefined, tracestate: undefined };
 /** Builds what runs evaluations, and its routes; nothing where none are kept. */
 export function composeEvaluations(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
   if (parts.evaluations === undefined) return;
-  const { snapshot, clock, telemetry, noteFault, noteAudit } = parts;
-  const { identify, calls, inFlightCalls } = behind;
+  const { snapshot, clock, noteFault, noteAudit } = parts;
+  const { identify, innerCalls, inFlightCalls } = behind;
   const { store: results, leases, isShared } = parts.evaluations;
   const newId = createLetterIds();
-  const inside = { calls: () => calls, telemetry, clock };
   const ask = ({ request, signal, ...call }: EvaluationAsk) =>
-    openInside(inside, { call: { id: newId(), ...call }, trace: noTrace, request, signal });
+    innerCalls.call({ call: { id: newId(), ...call }, trace: noTrace, request, signal });
   const life = new NodeLife({ runs: leases, node: randomUUID(), clock });
   const running = { snapshot, clock, ask, store: results, noteFault };
   const evaluations = new EvaluationRuns({ ...running, life, inFlightCalls, newId, isShared });

@@ -10,6 +10,7 @@ import { createAuthorize } from '#calls/authorize.ts';
 import { callApplication } from '#calls/call-application.ts';
 import { createCallUpstreams } from '#calls/call-upstream.ts';
 import { countTokens } from '#calls/count-tokens.ts';
+import { InnerCalls } from '#calls/inner-calls.ts';
 import { createReserveLimits } from '#calls/reserve-limits.ts';
 import { runAddons } from '#calls/run-addons.ts';
 import { runQuickApp } from '#calls/run-quick-app.ts';
@@ -52,12 +53,13 @@ export function composeLine(deps: CompleteServiceDeps) {
   const catalog = new Catalog(deps.stores.applications);
   const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
   const states = new RunStates(toStateSigner(seal), texts);
+  const innerCalls = new InnerCalls({ telemetry, clock, newId });
   const mcp = new McpTools(clock, caches);
   const documents = new DocumentTools({
     ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, noteFault },
     noteMissing: deps.noteMissing,
     noteUnusablePart,
-    serviceEmbed: { calls: () => calls, telemetry, clock, newId },
+    innerCalls,
   });
   const openApi = new OpenApiReader();
   const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, noteFault, noteUnusablePart });
@@ -70,9 +72,8 @@ export function composeLine(deps: CompleteServiceDeps) {
   const applications = { perRequestKeys, callUpstreams: callEndpoints };
   const addons = { addonTools: (of: Configuration) => toolSources(of).addons, clock, newId, noteFault };
   const quickApps = {
-    calls: () => calls,
     toolSources: (of: Configuration) => toolSources(of).sources,
-    ...{ catalog, states, telemetry, clock, newId, noteFault, noteGraph },
+    ...{ innerCalls, catalog, states, clock, newId, noteFault, noteGraph },
   };
   const ways: AnswerWays = {
     callUpstreams: callEndpoints,
@@ -94,13 +95,14 @@ export function composeLine(deps: CompleteServiceDeps) {
       askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent, reserveLimits }, ask, signal),
     countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
   };
+  innerCalls.connect(calls);
   const starters: CallerRoutesDeps['starters'] = (deployment, asking) => {
     const { starters: ofServer } = toolSources(snapshot().configuration);
     return startersOfServers({ starters: ofServer, noteFault }, deployment, asking);
   };
   const survey: ToolRoutesDeps['survey'] = (settings, signal) => toolSources(snapshot().configuration).survey(settings, signal);
   const tryTool: ToolRoutesDeps['tryTool'] = (trial) => toolSources(snapshot().configuration).tryTool(trial);
-  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, starters, survey, tryTool };
+  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, innerCalls, starters, survey, tryTool };
 }
 
 function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {

@@ -103,7 +103,7 @@ export function composeService(given: ServiceDeps): Service {
   const identify = composeIdentify(parts, madeKeys);
   addCallRoutes(app, parts, { ...line, identify, inFlightCalls, madeKeys });
   addOtherRoutes(app, parts, { ...line, identify, madeKeys });
-  composeEvaluations(app, parts, { calls: line.calls, identify, inFlightCalls });
+  composeEvaluations(app, parts, { innerCalls: line.innerCalls, identify, inFlightCalls });
   const prepareDocuments = (): void => line.documents.prepare(() => snapshot().deployments.values());
   return { app, inFlightCalls, loadBalancer, prepareDocuments };
 }

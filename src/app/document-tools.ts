@@ -1,6 +1,6 @@
 import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
-import { embedForService, type ServiceEmbedDeps } from '#calls/embed-for-service.ts';
+import type { InnerCalls } from '#calls/inner-calls.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -37,7 +37,7 @@ export interface DocumentToolsDeps {
   /** For configurations that name no embedding model. */
   readonly embedder: Embedder;
   readonly snapshot: () => ConfigSnapshot;
-  readonly serviceEmbed: ServiceEmbedDeps;
+  readonly innerCalls: InnerCalls;
   readonly clock: Clock;
   readonly caches: Caches;
   readonly noteFault: (message: string, thrown: unknown) => void;
@@ -158,13 +158,13 @@ export class DocumentTools {
   }
 
   #embedder({ retrieval }: Configuration): TextEmbedder {
-    const { embedder, snapshot, serviceEmbed } = this.#parts;
+    const { embedder, snapshot, innerCalls } = this.#parts;
     const deployment = snapshot().deployments.get(retrieval.embeddingModel ?? '');
     if (deployment === undefined) return embedder;
     // Another model of an upstream makes other vectors.
     const models = deployment.upstreams.map(({ model }) => model).sort();
     return new DeploymentEmbedder([deployment.id, ...new Set(models)].join(' '), (request, signal) =>
-      embedForService(serviceEmbed, { deployment, request, signal }),
+      innerCalls.embedForService({ deployment, request, signal }),
     );
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '#base/clock.ts';
 import { pump } from '#base/pump.ts';
 import type { Handle, Sink } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
@@ -24,10 +25,12 @@ import { traceRun } from '#runtime/quick-app/trace-run.ts';
 import { acceptedMediaOf } from '#runtime/shown-media.ts';
 import type { AskDeployment } from '#tools/deployment/deployment-tool.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
-import { callInside, type InnerCallDeps } from './inner-call.ts';
+import type { InnerCalls } from './inner-calls.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
-export interface QuickAppDeps extends InnerCallDeps {
+export interface QuickAppDeps {
+  readonly innerCalls: InnerCalls;
+  readonly clock: Clock;
   readonly catalog: Catalog;
   readonly states: RunStates;
   readonly toolSources: (configuration: Configuration) => ToolSources;
@@ -125,5 +128,5 @@ async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promis
 }
 
 function toAsk(deps: QuickAppDeps, { prepared, holder: caller }: Running): (deployment: string) => AskDeployment {
-  return (deployment) => (request, signal) => callInside(deps, prepared, { caller, deployment, request, signal });
+  return (deployment) => (request, signal) => deps.innerCalls.callFor(prepared, { caller, deployment, request, signal });
 }
