@@ -1,7 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
 import type { CounterArchive } from '#domain/limits/limit-store.ts';
 import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
+import { type FolderLock, lockFolder } from '#stores/files/folder-lock.ts';
 import { ArchivedLimitStore } from '#stores/memory/archived-limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
@@ -17,12 +21,10 @@ import { SqlLimitCounters } from '#stores/sql/limit-counters.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
 import { SqlShareStore } from '#stores/sql/share-store.ts';
-import { openDataFolder } from './data-folder.ts';
 import { chatTextBytes, memoryOfProcess } from './memory-shares.ts';
 import { keepContents, openBlobs } from './open-contents.ts';
-import { openDatabase } from './open-database.ts';
-import { openOwnSecret } from './open-secrets.ts';
-import type { Settings } from './settings.ts';
+import { openDatabase, reasonOf } from './open-database.ts';
+import { SettingFault, type Settings } from './settings.ts';
 import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
 
 /** Where the state of a node rests. */
@@ -153,4 +155,90 @@ async function openPassing(
   const restored = reached.then(() => limits.restore());
   if (!databases.some(({ isAway }) => isAway())) await restored;
   return { perRequestKeys, limits, broadcast: undefined, shared: [], close: () => limits.close() };
+}
+
+/** Takes the data folder for this node, and makes it where it is not there. Undefined where nothing is kept in it. Throws SettingFault. */
+export async function openDataFolder({ dataFolder, secrets, shared }: Settings): Promise<FolderLock | undefined> {
+  if (secrets.length > 0 && shared.databaseUrl !== undefined && shared.files !== undefined) return undefined;
+  const folder = resolve(dataFolder);
+  const lock = await takeFolder(folder).catch((thrown) => {
+    throw new SettingFault(`nothing can be kept in the data folder ${folder}: ${toWords(thrown)}; name another with ${ways}`);
+  });
+  if (lock !== undefined) return lock;
+  throw new SettingFault(`the data folder ${folder} is in use by another Parley: stop that one, or name another with ${ways}`);
+}
+
+const ways = '--data or PARLEY_DATA';
+
+async function takeFolder(folder: string): Promise<FolderLock | undefined> {
+  await makeFolder(folder);
+  await (await open(join(folder, 'lock'), 'a', 0o600)).close();
+  return lockFolder(folder);
+}
+
+/** Step by step: Node's own way of making all of a path never ends where a system has a folder in which nothing can be made. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (thrown) {
+    const code = codeOf(thrown);
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(folder) === folder) throw thrown;
+    await makeFolder(dirname(folder));
+    await mkdir(folder, { mode: 0o700 });
+  }
+}
+
+function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+}
+
+const inWords: ReadonlyMap<unknown, string> = new Map([
+  ['EACCES', 'this user may not write there'],
+  ['EPERM', 'this user may not write there'],
+  ['EROFS', 'it is read-only'],
+  ['ENOSPC', 'there is no space left'],
+  ['EDQUOT', 'there is no space left for this user'],
+  ['ENOTDIR', 'it is no folder'],
+  ['ENOENT', 'no folder can be made there'],
+]);
+
+function toWords(thrown: unknown): string {
+  return inWords.get(codeOf(thrown)) ?? reasonOf(thrown);
+}
+
+const secretBytes = 32;
+
+/** The secret of a node that shares nothing: made once and kept in its data folder, so that what it sealed opens after a restart. Throws SettingFault. */
+export async function openOwnSecret(dataFolder: string): Promise<Secret> {
+  const file = join(dataFolder, 'secret');
+  const text = await (async () => (await read(file)) ?? (await make(file)))().catch((thrown) => {
+    throw new SettingFault(`${file} cannot be used: ${reasonOf(thrown)}`);
+  });
+  if (text.trim() !== '') return new Secret(text.trim());
+  throw new SettingFault(`${file} is empty: put it back from a copy, or remove it if nothing was kept yet`);
+}
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')) throw thrown;
+  }
+}
+
+/** Written under another name first: a crash leaves none, never half of one. */
+async function make(file: string): Promise<string> {
+  const secret = randomBytes(secretBytes).toString('base64url');
+  const part = `${file}.part`;
+  await rm(part, { force: true });
+  const handle = await open(part, 'wx', 0o600);
+  try {
+    await handle.writeFile(secret);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(part, file);
+  return secret;
 }

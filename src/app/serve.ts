@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:https';
 import type { FastifyInstance } from 'fastify';
-import { systemClock } from '#base/clock.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
 import { EmbedderPool } from '#base/embedding/embedder-pool.ts';
 import { recentVectorBounds } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
@@ -11,6 +11,10 @@ import { formatFault } from '#configuration/configuration-fault.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { type ConfigurationWatch, watchConfiguration } from '#configuration/watch.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
+import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/node-report.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
 import { prometheusContentType } from '#telemetry/prometheus-text.ts';
@@ -23,15 +27,14 @@ import { Drain } from './drain.ts';
 import { firstConfiguration } from './first-configuration.ts';
 import { KeptConnections } from './kept-connections.ts';
 import { addressOnce, listenAt } from './listening.ts';
-import { measureHttp } from './measure-http.ts';
 import { embeddingThreads, memoryOfProcess } from './memory-shares.ts';
 import { serveMetrics } from './metrics-server.ts';
-import { createReadNode } from './node-report.ts';
 import { formatAllDangling } from './node-state.ts';
 import { type NodeDeps, openNode } from './open-node.ts';
 import { refuseWhileDraining } from './refuse-while-draining.ts';
 import { startSample } from './sample/sample.ts';
 import { readSettings, SettingFault } from './settings.ts';
+import type { SharedStore } from './stores.ts';
 import { readTls, watchTls } from './tls.ts';
 import { withoutEchoes } from './without-echoes.ts';
 
@@ -210,4 +213,80 @@ function greet(address: string, localKey: string | undefined): void {
   console.log(`Parley listens on ${address}, the reference is at ${address}/docs`);
   if (localKey !== undefined)
     console.log(`No configuration was given: serving the demo, with a key for this start: ${address}/#key=${localKey}`);
+}
+
+/**
+ * Counts requests of the routes registered after it. Routes with `config.isMeasured` are left out: their calls are
+ * counted by their own records, and the framework's hook would cost them more than all of telemetry.
+ */
+export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry, 'httpRequest'>): void {
+  app.addHook('onRoute', (route) => {
+    if ((route.config as { isMeasured?: boolean } | undefined)?.isMeasured) return;
+    const before = route.onResponse === undefined ? [] : [route.onResponse].flat();
+    route.onResponse = [
+      ...before,
+      async (request, reply) => {
+        telemetry.httpRequest({ method: request.method, route: route.url, status: reply.statusCode, ms: reply.elapsedTime });
+      },
+    ];
+  });
+}
+
+interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadBalancer' | 'state'> {
+  readonly clock: Clock;
+  /** Of the program. */
+  readonly version: string;
+  readonly uptimeSeconds: () => number;
+}
+
+/** What is told of a node to those who administer it; nothing of its secrets, nor of folders that the configuration does not name. */
+function createReadNode(parts: NodeReportDeps): () => NodeReport {
+  const { settings, snapshot, state, clock, version, uptimeSeconds } = parts;
+  return () => {
+    const reasons = state.troubles();
+    const now = clock.epochMs();
+    return {
+      node: { version, runtime: process.version, startedAt: Math.round(now - uptimeSeconds() * 1000), now },
+      health: { status: reasons.length === 0 ? 'ok' : 'degraded', reasons },
+      hindrances: state.hindrances(),
+      stores: toStores(parts),
+      upstreams: [...snapshot.current().deployments.values()].flatMap((deployment) => toUpstreams(parts, deployment)),
+      configuration: { files: settings.configurationFiles, ...state.configuration },
+    };
+  };
+}
+
+function toStores({ settings: { shared }, state }: NodeReportDeps): readonly StoreReport[] {
+  const isAway = (name: SharedStore['name']): boolean => state.isAway(name);
+  return [
+    { holds: 'records', kind: shared.databaseUrl === undefined ? 'sqlite' : 'postgres', isAway: isAway('database') },
+    { holds: 'files', kind: shared.files === undefined ? 'disk' : 's3', isAway: false },
+    { holds: 'limits', kind: shared.redisUrl === undefined ? 'memory' : 'redis', isAway: isAway('redis') },
+  ];
+}
+
+function toUpstreams({ loadBalancer, clock }: NodeReportDeps, { id, upstreams }: Deployment): readonly UpstreamReport[] {
+  return upstreams.map((upstream) => toUpstream(upstream, { deployment: id, loadBalancer, clock }));
+}
+
+function toUpstream(
+  upstream: Upstream,
+  { deployment, loadBalancer, clock }: { deployment: string; loadBalancer: LoadBalancer; clock: Clock },
+): UpstreamReport {
+  const { reason, failuresInARow, refusedStatus, lastError, offForMs } = loadBalancer.backOff(upstream, clock.nowMs());
+  return {
+    id: upstream.id,
+    deployment,
+    protocol: upstream.protocol,
+    origin: upstream.endpoint?.origin ?? null,
+    region: upstream.region ?? null,
+    model: upstream.model,
+    weight: upstream.weight,
+    tier: upstream.tier,
+    state: reason ?? 'ok',
+    failuresInARow,
+    refusedStatus: refusedStatus ?? null,
+    lastError: lastError ?? null,
+    offUntil: offForMs === 0 ? null : Math.round(clock.epochMs() + offForMs),
+  };
 }

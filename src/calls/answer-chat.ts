@@ -1,22 +1,23 @@
 import type { Clock } from '#base/clock.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Handle } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { checkCompletedControl, controlsSentBack } from '#contract/completed-control.ts';
 import type { Calls, ChatAsk, Target } from '#domain/call.ts';
 import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
+import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens, maxTokensOf, UsageCollector } from '#domain/usage/usage.ts';
 import { findAddons } from '#runtime/addons.ts';
 import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
+import { toResponsesRequest } from '#upstreams/responses/to-responses-request.ts';
 import { CallHolder } from './call-holder.ts';
 import { MeteredReply } from './metered-reply.ts';
-import { withNativeDefaults } from './native-defaults.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
 import { ReplyNotes } from './reply-notes.ts';
-import { asksForCost, withoutCostOption } from './requested-cost.ts';
 import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import type { runAddons } from './run-addons.ts';
 import { openConversation } from './run-quick-app.ts';
@@ -133,4 +134,39 @@ function selectAnswer(ways: AnswerWays, { target: { deployment }, request, remot
   else if (deployment.kind === 'model' && request.addons !== undefined)
     answer = (prepared, sink) => ways.runAddons(prepared, { callModel, sink });
   return remote === undefined ? answer : (prepared, sink) => ways.runRemoteTools(prepared, { remote, answer, sink });
+}
+
+/** Fields of a translated request that do not come from the defaults. */
+const notDefaults: ReadonlySet<string> = new Set(['model', 'input', 'store', 'stream', 'include']);
+
+/** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Requests of other dialects keep theirs. */
+function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
+  if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
+  const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));
+  const added = translated.filter(([field]) => !notDefaults.has(field));
+  return { ...native, body: withAbsent(native.body, Object.fromEntries(added)) };
+}
+
+/** Objects such as `reasoning` and `text` are completed field by field. */
+function withAbsent(body: JsonObject, defaults: JsonObject): JsonObject {
+  const whole = { ...body };
+  for (const [field, value] of Object.entries(defaults)) {
+    const own = body[field] ?? null;
+    if (own === null) whole[field] = value;
+    else if (isJsonObject(own) && isJsonObject(value)) whole[field] = withAbsent(own, value);
+  }
+  return whole;
+}
+
+/** Whether a request asks for `usage.cost`. */
+function asksForCost({ stream_options: options }: ChatRequest): boolean {
+  return isJsonObject(options) && options.include_cost === true;
+}
+
+/** Returns the request without the option, which no upstream knows. Returns the original object if the option is absent. */
+function withoutCostOption(request: ChatRequest): ChatRequest {
+  const { stream_options: options, ...rest } = request;
+  if (!isJsonObject(options) || options.include_cost === undefined) return request;
+  const { include_cost: _cost, ...others } = options;
+  return Object.keys(others).length === 0 ? rest : { ...rest, stream_options: others };
 }

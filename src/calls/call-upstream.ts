@@ -1,4 +1,6 @@
+import type { JsonObject } from '#base/json.ts';
 import type { Handle, Sink } from '#base/sink.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
 import { type ProtocolName, protocols as traits } from '#contract/configuration/protocols.ts';
 import type { RawFrame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
@@ -7,11 +9,10 @@ import type { AttemptRecord } from '#domain/telemetry.ts';
 import { findLostThoughts } from '#domain/upstreams/lost-thoughts.ts';
 import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
 import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
-import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
+import type { Ask, ChatProtocol, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import type { ReplyNotes } from './reply-notes.ts';
-import { withoutUnsupported } from './unsupported-fields.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Record<ProtocolName, ChatProtocol>>;
@@ -97,4 +98,36 @@ export function toSent(upstream: Upstream, { common, programs, notes }: Sending)
 export function sentOn({ call }: Target, { trace }: AttemptRecord): Record<string, string> {
   const { traceparent, tracestate } = trace;
   return { 'x-request-id': call.id, traceparent, ...(tracestate !== undefined && { tracestate }) };
+}
+
+/** A request as one upstream is sent it. */
+interface Sent {
+  readonly request: ChatRequest;
+  readonly native: NativeRequest | undefined;
+}
+
+/** A request without the fields that an upstream does not support, and the names of those that it had. */
+interface Supported extends Sent {
+  readonly ofRequest: readonly string[];
+  /** Fields of the request in the client's own dialect. */
+  readonly ofNative: readonly string[];
+}
+
+/** Returns the request without top-level fields that the upstream refuses, in both of its forms. */
+function withoutUnsupported({ request, native }: Sent, fields: readonly string[]): Supported {
+  const ofRequest = fields.filter((field) => request[field] !== undefined);
+  const ofNative = native === undefined ? [] : fields.filter((field) => native.body[field] !== undefined);
+  return {
+    request: ofRequest.length === 0 ? request : (without(request, ofRequest) as ChatRequest),
+    native: native === undefined || ofNative.length === 0 ? native : { ...native, body: without(native.body, ofNative) },
+    ofRequest,
+    ofNative,
+  };
+}
+
+/** A copy, so that fields which stay are written as they came. */
+function without(fields: JsonObject, names: readonly string[]): JsonObject {
+  const copy = { ...fields };
+  for (const name of names) delete copy[name];
+  return copy;
 }

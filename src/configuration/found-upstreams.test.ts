@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultConfiguration } from '#app/default-configuration.ts';
+import { defaultConfiguration } from '#app/first-configuration.ts';
 import { findModels } from './found-upstreams.ts';
 import type { Environment } from './substitute.ts';
 

@@ -1,7 +1,10 @@
-import type { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { protocolFor } from '#contract/configuration/protocols.ts';
+import { readUpstreamKey, secretsOfKey } from '#contract/configuration/upstream-key.ts';
+import { secretsOf } from '#contract/quick-app/secrets.ts';
 import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { knownSecrets } from './known-secrets.ts';
+import { secretsOfFields } from '#domain/upstreams/upstream-error.ts';
 
 /** The configuration in force; a reload puts a whole new one in its place. */
 export class LiveConfig {
@@ -33,4 +36,43 @@ export class LiveConfig {
     this.#secrets = secrets;
     this.#heard();
   }
+}
+
+const shortest = 6;
+
+/** Every secret of a configuration, for the guard of the log; values too short to be told from ordinary words are left out. */
+function knownSecrets(configuration: Configuration): readonly Secret[] {
+  const values: (string | undefined)[] = [];
+  for (const model of Object.values(configuration.models)) {
+    values.push(...valuesInQuery(model.endpoint));
+    for (const upstream of model.upstreams) {
+      const { key, headers, endpoint, extraData } = upstream;
+      values.push(...keySecrets(protocolFor(upstream, model), key), ...secretsOfFields(headers));
+      values.push(...valuesInQuery(endpoint), ...textsIn(extraData));
+    }
+  }
+  for (const [name, { key, sha256 }] of Object.entries(configuration.keys)) values.push(key ?? sha256 ?? name);
+  for (const { url, authorization } of Object.values(configuration.addons))
+    values.push(...Object.values(authorization ?? {}), ...valuesInQuery(url));
+  for (const { endpoint, applicationProperties } of Object.values(configuration.applications))
+    values.push(...valuesInQuery(endpoint), ...secretsOf(applicationProperties ?? {}));
+  return values.filter((value) => value !== undefined && value.length >= shortest).map((value) => new Secret(String(value)));
+}
+
+/** A key and what it is made of, such as that of an account. */
+function keySecrets(protocol: string, key: string | undefined): readonly string[] {
+  if (key === undefined) return [];
+  const read = readUpstreamKey(protocol, key);
+  return [key, ...('fault' in read ? [] : secretsOfKey(read))];
+}
+
+/** Every text in a value, however deep. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Addresses may carry a key in their query. */
+function valuesInQuery(url: string | undefined): readonly string[] {
+  return [...(URL.parse(url ?? '')?.searchParams.values() ?? [])];
 }

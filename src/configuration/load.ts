@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
+import { dirname, extname, resolve } from 'node:path';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
+import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
 import { schemaAt } from '#contract/configuration/schema-node.ts';
+import { logoTypes, maxLogoBytes } from '#contract/page/logo.ts';
 import { type Accepted, checkConfiguration, type Refused, toConfigurationFault } from './check.ts';
-import { type ConfigurationFile, type Merged, merge } from './merge.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
-import { readLogo } from './read-logo.ts';
 import { readSecretFile } from './read-secret-file.ts';
 import { type Environment, substitute } from './substitute.ts';
 
@@ -80,4 +82,78 @@ async function checkMerged(
   // An empty section is doubted only if the rest can be used.
   const warnings = checked.warnings.filter(({ path }) => path !== 'keys' && path !== 'models');
   return { faults: [...missing, ...others], warnings };
+}
+
+interface ConfigurationFile {
+  /** As it was named; told with the faults of its values. */
+  readonly file: string;
+  readonly value: JsonObject;
+}
+
+interface Merged {
+  readonly value: JsonObject;
+  /** The file that holds the value at a path, else the one that holds what is around it; the last file for what none has. */
+  fileOf(path: Path): string;
+}
+
+/** Several files as one, in order: objects are joined key by key, anything else takes the place of what an earlier file has. */
+export function merge(files: readonly ConfigurationFile[]): Merged {
+  const origins = new Map<string, string>();
+  let value: JsonObject = Object.create(null);
+  for (const each of files) {
+    const note = (path: Path) => origins.set(formatPath(path), each.file);
+    value = join(value, each.value, { path: [], note });
+  }
+  const fileOf = (path: Path): string => {
+    const length = path.findLastIndex((_, index) => origins.has(formatPath(path.slice(0, index + 1)))) + 1;
+    return origins.get(formatPath(path.slice(0, length))) ?? files.at(-1)?.file ?? '';
+  };
+  return { value, fileOf };
+}
+
+interface Place {
+  readonly path: Path;
+  readonly note: (path: Path) => void;
+}
+
+function join(under: JsonObject, over: JsonObject, { path, note }: Place): JsonObject {
+  const joined: JsonObject = Object.assign(Object.create(null), under);
+  for (const [key, value] of Object.entries(over)) {
+    const place = { path: [...path, key], note };
+    const before = joined[key];
+    joined[key] = isJsonObject(value) ? join(isJsonObject(before) ? before : {}, value, place) : value;
+    note(place.path);
+  }
+  return joined;
+}
+
+/** A configuration that holds its logo; without one if the file that it names cannot be it. */
+interface LogoRead {
+  readonly value: unknown;
+  readonly fault?: Fault;
+}
+
+/** Puts the content of the file that `page.logo` names in the place of its name. A relative one begins where `file` is. */
+async function readLogo(value: unknown, file: string): Promise<LogoRead> {
+  const page = isJsonObject(value) ? value.page : undefined;
+  if (!isJsonObject(value) || !isJsonObject(page)) return { value };
+  const { logo, ...rest } = page;
+  if (typeof logo !== 'string' || logo === '' || logo.startsWith('data:')) return { value };
+  const read = await readPicture(logo, file);
+  if (typeof read === 'string') return { value: { ...value, page: { ...page, logo: read } } };
+  return { value: { ...value, page: rest }, fault: { path: ['page', 'logo'], ...read } };
+}
+
+/** The file as a `data:` address. */
+async function readPicture(name: string, file: string): Promise<string | Omit<Fault, 'path'>> {
+  const end = extname(name).slice(1).toLowerCase();
+  const type = Object.entries({ ...logoTypes, jpeg: logoTypes.jpg }).find(([each]) => each === end)?.[1];
+  if (type === undefined)
+    return { message: 'must name a file that ends in .svg, .png, .webp, .jpg or .jpeg, or be a data: address of a picture' };
+  const bytes = await readFile(resolve(dirname(file), name)).catch(() => undefined);
+  if (bytes === undefined)
+    return { message: 'names a file that cannot be read', hint: 'a relative name begins at the folder of this configuration' };
+  if (bytes.length === 0 || bytes.length > maxLogoBytes)
+    return { message: `names a file that is empty, or larger than ${maxLogoBytes / 1024} KiB` };
+  return `data:${type};base64,${bytes.toString('base64')}`;
 }

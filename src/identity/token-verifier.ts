@@ -1,15 +1,17 @@
 import { hash } from 'node:crypto';
+import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
 import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
+import { isJsonObject } from '#base/json.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { defaultRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
+import { isReservedSubject, subjectPrefixes } from '#domain/callers/subjects.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ProviderKeys } from './provider-keys.ts';
-import { toCaller } from './to-caller.ts';
-import { VerifiedTokens, verifiedTokenBounds } from './verified-tokens.ts';
 
 const maxTokenLength = 16_384;
 
@@ -98,4 +100,93 @@ function toProviderKeys(name: string, entry: IdentityProviderEntry, { http, cloc
     clock,
     noteFault: (thrown) => noteFault(`the keys of the identity provider ${name} cannot be had`, thrown),
   });
+}
+
+const longestSubject = 512;
+
+/** The identity provider whose claims are read. */
+interface ClaimsSource {
+  /** Its name in the configuration. */
+  readonly name: string;
+  /** Whether it stands first in the configuration. */
+  readonly isFirst: boolean;
+  readonly entry: Pick<IdentityProviderEntry, 'userIdClaim' | 'rolesClaim'>;
+}
+
+/** Whom verified claims stand for; as its project counts the name of the provider. Throws `invalid_token` where they name no user. */
+export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFirst, entry }: ClaimsSource): Caller {
+  const user = claimAt(claims, entry.userIdClaim);
+  if (typeof user !== 'string' || !isSubject(user))
+    throw unauthorized('invalid_token', `The token names no user: its claim ${entry.userIdClaim} is missing or cannot be one.`);
+  const roles = entry.rolesClaim === undefined ? [] : toRoles(claimAt(claims, entry.rolesClaim));
+  return {
+    subject:
+      isFirst && !isReservedSubject(user) ? user : `${subjectPrefixes.token}${name.replace(/[%:]/g, encodeURIComponent)}:${user}`,
+    project: name,
+    roles: roles.length > 0 ? roles : [defaultRole],
+    chain: null,
+  };
+}
+
+/** Text that every store keeps as it is: short, without control characters and halves of characters. */
+function isSubject(user: string): boolean {
+  return user.length > 0 && user.length <= longestSubject && !/[\p{Cc}\p{Cs}]/u.test(user);
+}
+
+/** A claim by its name, else by a dotted path; names of claims may hold dots themselves, such as addresses. */
+function claimAt(claims: unknown, path: string): unknown {
+  if (!isJsonObject(claims)) return undefined;
+  if (Object.hasOwn(claims, path)) return claims[path];
+  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
+    const head = path.slice(0, dot);
+    const found = Object.hasOwn(claims, head) ? claimAt(claims[head], path.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** One role or several, as a list or separated by spaces. */
+function toRoles(claim: unknown): readonly string[] {
+  const roles = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
+  return roles.filter((role): role is string => typeof role === 'string' && role !== '');
+}
+
+const longestMs = 60_000;
+/** Of a caller beside its words. */
+const callerBytes = 400;
+
+interface VerifiedToken {
+  readonly caller: Caller;
+  readonly untilMs: number;
+}
+
+/** The cache that verified tokens lie in. */
+export const verifiedTokenBounds: BoundedCacheOptions<VerifiedToken> = {
+  maxBytes: 8 * 1024 ** 2,
+  bytesOf: ({ caller: { subject, project, roles } }) =>
+    roles.reduce((sum, role) => sum + role.length, callerBytes + subject.length + project.length),
+};
+
+/** Whom tokens stand for that were verified a moment ago, by a digest of the whole token; those asked for last are kept. */
+export class VerifiedTokens {
+  readonly #callers: BoundedCache<VerifiedToken>;
+  readonly #clock: Clock;
+
+  constructor(callers: BoundedCache<VerifiedToken>, clock: Clock) {
+    this.#callers = callers;
+    this.#clock = clock;
+  }
+
+  find(digest: string): Caller | undefined {
+    const found = this.#callers.find(digest);
+    if (found === undefined || found.untilMs > this.#clock.nowMs()) return found?.caller;
+    this.#callers.delete(digest);
+    return undefined;
+  }
+
+  /** Keeps one for a minute, or for what is left of its life if that is less. */
+  keep(digest: string, caller: Caller, leftMs: number): void {
+    if (leftMs <= 0) return;
+    this.#callers.set(digest, { caller, untilMs: this.#clock.nowMs() + Math.min(longestMs, leftMs) });
+  }
 }

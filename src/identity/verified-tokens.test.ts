@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BoundedCache } from '#base/bounded-cache.ts';
 import type { Clock } from '#base/clock.ts';
-import { VerifiedTokens, verifiedTokenBounds } from './verified-tokens.ts';
+import { VerifiedTokens, verifiedTokenBounds } from './token-verifier.ts';
 
 const ada = { subject: 'ada', project: 'p', roles: ['default'], chain: null };
 

@@ -11,7 +11,7 @@ import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import type { Authorizer } from '#tools/authorization/authorizer.ts';
 import { createAuthorizer } from '#tools/authorization/authorizer.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
-import { createRestTool } from '#tools/rest/rest-tool.ts';
+import { createRestTool } from '#tools/rest/create-rest-tools.ts';
 
 export const never = new AbortController().signal;
 const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultConfiguration } from '#app/default-configuration.ts';
+import { defaultConfiguration } from '#app/first-configuration.ts';
 import { Secret } from '#base/secret.ts';
 import type { Surroundings } from '#configuration/found-upstreams.ts';
 import type { SampleAddress } from '../../src/app/sample/sample-applications.ts';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openSweeper, sweepContents } from '#app/open-contents.ts';
 import { openStores } from '#app/open-stores.ts';
-import { openSweeper } from '#app/open-sweeper.ts';
 import { readSettings } from '#app/settings.ts';
-import { sweepContents } from '#app/sweep-contents.ts';
 import { Caches } from '#base/caches.ts';
 import { systemClock } from '#base/clock.ts';
 import { toS3Address } from '#stores/files/s3-address.ts';

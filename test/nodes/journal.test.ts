@@ -5,8 +5,7 @@ import { checkConfiguration } from '#configuration/check.ts';
 import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { AuditRecord, Journal, UsageRecord } from '#domain/usage/journal.ts';
-import { JournalWriter } from '#telemetry/journal/journal-writer.ts';
-import { openJournal } from '#telemetry/journal/open-journal.ts';
+import { JournalWriter, openJournal } from '#telemetry/journal/open-journal.ts';
 
 /** A store that appends as it is told. */
 class ScriptedJournal implements Journal {

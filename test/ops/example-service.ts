@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { apiOperations } from '#app/api-operations.ts';
-import { defaultConfiguration } from '#app/default-configuration.ts';
+import { defaultConfiguration } from '#app/first-configuration.ts';
 import { storeSampleDocuments } from '#app/sample/sample-documents.ts';
 import type { ServiceDeps } from '#app/service-parts.ts';
 import type { EvaluationStores, ResponseStores } from '#app/stores.ts';

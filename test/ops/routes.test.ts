@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { measureHttp } from '#app/measure-http.ts';
 import { refuseWhileDraining } from '#app/refuse-while-draining.ts';
+import { measureHttp } from '#app/serve.ts';
 import { toErrorBody, toParleyError } from '#contract/errors.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
 import { type OpsDeps, opsRoutes } from '#surfaces/ops/routes.ts';

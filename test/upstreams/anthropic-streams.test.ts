@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, integer } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { framesOf } from '#test/streamed-reply.ts';
-import { RelayedEvents } from '#upstreams/anthropic/relayed-events.ts';
+import { RelayedEvents } from '#upstreams/anthropic/read-reply.ts';
 import { fixture, translate } from './support.ts';
 
 const head = { object: 'chat.completion', created: 1_700_000_000, model: 'claude-sonnet-5-5-20260801' };

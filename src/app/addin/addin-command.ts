@@ -3,20 +3,21 @@ import type { Server } from 'node:https';
 import { systemClock } from '#base/clock.ts';
 import { trustedNetworks } from '#base/trusted-networks.ts';
 import type { Environment } from '#configuration/substitute.ts';
-import { AddinGateway } from '#surfaces/addin/gateway.ts';
+import { isHttpUrl, isNetwork, isOrigin, isWithoutUser } from '#contract/configuration/values.ts';
+import { AddinGateway, type AddinRecord } from '#surfaces/addin/gateway.ts';
+import { type AddinModel, type AddinRules, toRules } from '#surfaces/addin/rules.ts';
 import { createAddinServer } from '#surfaces/addin/server.ts';
 import { Upstream } from '#surfaces/addin/upstream.ts';
 import { openLog } from '#telemetry/open-log.ts';
+import { redact } from '#telemetry/redact.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../cli.ts';
 import { Drain } from '../drain.ts';
 import { KeptConnections } from '../kept-connections.ts';
 import { addressOnce } from '../listening.ts';
-import { SettingFault } from '../settings.ts';
+import { readSettings, SettingFault, type Settings } from '../settings.ts';
 import { readTls, watchTls } from '../tls.ts';
 import { withoutEchoes } from '../without-echoes.ts';
-import { readAddinSettings } from './addin-settings.ts';
-import { toRequestLine } from './request-line.ts';
 
 const clock = systemClock;
 const bounds = { maxBytes: 64 * 1024 * 1024, wholeBytes: 256 * 1024 };
@@ -63,4 +64,76 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   onHangUp = () => log.info('SIGHUP is ignored: restart the gateway to read its models again');
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
   console.log(`The add-in gateway listens on ${address}; the add-in’s base URL is ${address}/msgapi`);
+}
+
+const longest = 200;
+
+/** The line of the log for one request: no key, no query, no content. Paths and origins are a caller's words and may hold anything. */
+function toRequestLine(record: AddinRecord, epochMs: number): string {
+  const { fault, method, ms, origin, outcome, path, requestId, status } = record;
+  return `${JSON.stringify({
+    level: fault === undefined ? 'info' : 'warn',
+    time: epochMs,
+    msg: 'request',
+    method,
+    path: shown(path),
+    origin: origin && shown(origin),
+    status,
+    outcome,
+    ms: Math.round(ms * 10) / 10,
+    request_id: requestId && shown(requestId),
+    fault: fault?.kind,
+    cause: codeOf(fault?.cause),
+  })}\n`;
+}
+
+function shown(text: string): string {
+  return redact(text.slice(0, longest), []);
+}
+
+function codeOf(cause: unknown): string | undefined {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+}
+
+/** What the add-in gateway is told on its command line and in its environment. */
+export interface AddinSettings extends Pick<Settings, 'host' | 'port' | 'tls' | 'drainMs' | 'logLevel'> {
+  /** The service's base address. */
+  readonly upstream: URL;
+  readonly rules: AddinRules;
+  /** Trusted proxies, whose `X-Forwarded-*` fields count: addresses and networks. */
+  readonly trustedProxies: readonly string[];
+}
+
+/** Reads flags, environment and the file of the models. Rejects with SettingFault. */
+export async function readAddinSettings(flags: AddinFlags, environment: Environment): Promise<AddinSettings> {
+  const { host, port, tlsCert, tlsKey, trustedProxies = [], allowedOrigins } = flags;
+  const settings = readSettings({ config: [], data: undefined, host, port, tlsCert, tlsKey }, environment);
+  const wrongNetwork = trustedProxies.find((network) => !isNetwork(network));
+  if (wrongNetwork !== undefined)
+    throw new SettingFault(`--trusted-proxy must be an address, or a network such as 10.0.0.0/8, not "${wrongNetwork}"`);
+  const wrongOrigin = allowedOrigins?.find((origin) => !isOrigin(origin));
+  if (wrongOrigin !== undefined)
+    throw new SettingFault(
+      `--allowed-origin must be scheme, host and port as a browser sends them, such as https://addin.example, not "${wrongOrigin}"`,
+    );
+  const rules = toRules(await modelsOf(flags.models), allowedOrigins);
+  return { ...settings, upstream: toUpstream(flags.upstream), rules, trustedProxies };
+}
+
+async function modelsOf(file: string | undefined): Promise<readonly AddinModel[]> {
+  if (file === undefined) return [];
+  // The check of a whole configuration is dear to load, and seldom needed here.
+  const { readModels } = await import('./read-models.ts');
+  return readModels(file);
+}
+
+function toUpstream(text: string): URL {
+  if (!isHttpUrl(text)) throw new SettingFault('--upstream must be an address that begins with http:// or https://');
+  if (!isWithoutUser(text)) throw new SettingFault('--upstream must not carry a user name or password; the key is the caller’s');
+  const url = new URL(text);
+  if (url.search !== '' || url.hash !== '') throw new SettingFault('--upstream must end with its path, without ? or #');
+  // Pattern bound: an address on the command line.
+  if (/\/msgapi(\/v1)?\/*$/.test(url.pathname))
+    throw new SettingFault('--upstream is the service’s base address, without /msgapi: the gateway appends that itself');
+  return url;
 }

@@ -2,13 +2,12 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { keepSecrets } from '../quick-app/secrets.ts';
-import { withCamelNames } from './camel-names.ts';
 import { complete } from './complete.ts';
 import { applicationFaults } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
 import { type Fault, formatPath } from './fault.ts';
-import { readSchema } from './schema-node.ts';
+import { childOf, readSchema, type SchemaNode } from './schema-node.ts';
 import { withoutNullFields } from './without-null-fields.ts';
 
 const shape = Compile(ApplicationEntry);
@@ -71,4 +70,22 @@ function withoutAbsent(written: unknown): unknown {
   const entry = withoutNullFields(ApplicationEntry, written);
   if (!isJsonObject(entry) || entry.applicationProperties === undefined) return entry;
   return { ...entry, applicationProperties: withoutNullFields(QuickAppForm, entry.applicationProperties) };
+}
+
+/** Clients of the family write `display_name` for `displayName`. */
+const inSnakeCase = /^[a-z]+(?:_[a-z]+)+$/;
+
+/**
+ * The object with known keys of the schema as it writes them, if they came in snake_case; in `features` too. A key that is
+ * there in both forms stays as it is, to be refused.
+ */
+function withCamelNames(schema: SchemaNode, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const known = schema.properties ?? {};
+  const named = Object.entries(value).map(([key, field]): [string, unknown] => {
+    const camel = inSnakeCase.test(key) ? key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : key;
+    const name = Object.hasOwn(known, camel) && !Object.hasOwn(value, camel) ? camel : key;
+    return [name, name === 'features' ? withCamelNames(childOf(schema, name), field) : field];
+  });
+  return Object.fromEntries(named);
 }

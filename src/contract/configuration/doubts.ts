@@ -4,9 +4,9 @@ import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-doc
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
-import { findKeyWarnings } from './key-warnings.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
+import { parseTime } from './values.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. `nowMs` is the time of the check, in milliseconds since the epoch. */
 export function* doubts(configuration: Configuration, nowMs: number, others: readonly string[] = []): Iterable<Fault> {
@@ -274,4 +274,27 @@ function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>
 /** Applications made through the API come and go without the configuration. */
 function mayExist(id: string, ids: ReadonlySet<string>): boolean {
   return ids.has(id) || id.startsWith('applications/');
+}
+
+interface Known {
+  readonly nowMs: number;
+  readonly ids: ReadonlySet<string>;
+  /** Returns whether a deployment is configured, or can be created through the API. */
+  readonly mayExist: (id: string) => boolean;
+}
+
+/** Yields a warning for each expired key, and for each unknown deployment that a key is bound to. */
+function* findKeyWarnings({ keys }: Pick<Configuration, 'keys'>, { nowMs, ids, mayExist }: Known): Iterable<Fault> {
+  for (const [name, { expiresAt, deployments = [] }] of Object.entries(keys)) {
+    if (expiresAt !== undefined && (parseTime(expiresAt) ?? nowMs) <= nowMs) {
+      yield {
+        path: ['keys', name, 'expiresAt'],
+        message: 'is in the past, so Parley rejects the key',
+        hint: 'delete the entry or write a later time',
+      };
+    }
+    for (const [index, id] of deployments.entries()) {
+      if (!mayExist(id)) yield { path: ['keys', name, 'deployments', index], ...notConfigured('a deployment', id, ids) };
+    }
+  }
 }

@@ -1,11 +1,11 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { refuseOtherCase, requestFault, requireShape } from '../request-fault.ts';
+import { requireUrlLength } from '../url-length.ts';
+import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../without-nulls.ts';
 import type { MessagesRequest } from './dialect.ts';
 import { parseParley } from './parley.ts';
-import { parseBlocks } from './parse-blocks.ts';
-import { withoutAbsent } from './without-absent.ts';
 
 /** An object whose further fields are kept. */
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
@@ -118,4 +118,120 @@ function parse({ known, optional, check }: BodyShape, value: unknown): Static<ty
     if (each.parley !== undefined) parseParley(each.role, each.parley, `${at}.parley`);
   });
   return body;
+}
+
+const text = Type.String();
+const orNull = Type.Union([Type.String(), Type.Null()]);
+const typed = Type.Object({ type: text });
+const source = Type.Object({ source: typed });
+
+const blockShapes = toShapes({
+  text: Type.Object({ text }),
+  image: source,
+  document: Type.Object({ source: typed, title: Type.Optional(orNull), context: Type.Optional(orNull) }),
+  tool_use: Type.Object({ id: text, name: text, input: Type.Unsafe<object>({ type: 'object' }) }),
+  tool_result: Type.Object({
+    tool_use_id: text,
+    content: Type.Optional(Type.Union([text, Type.Array(typed)])),
+    is_error: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  }),
+  search_result: Type.Object({ title: text, source: text, content: Type.Array(typed) }),
+  tool_reference: Type.Object({ tool_name: text }),
+  thinking: Type.Object({ thinking: text, signature: text }),
+  redacted_thinking: Type.Object({ data: text }),
+});
+
+const sourceShapes = toShapes({
+  base64: Type.Object({ media_type: text, data: text }),
+  url: Type.Object({ url: text }),
+  text: Type.Object({ media_type: text, data: text }),
+  content: Type.Object({ content: Type.Union([text, Type.Array(typed)]) }),
+  file: Type.Object({ file_id: text }),
+});
+
+const onlyIn: ReadonlyMap<string, string> = new Map([
+  ['tool_use', 'assistant'],
+  ['thinking', 'assistant'],
+  ['redacted_thinking', 'assistant'],
+  ['tool_result', 'user'],
+]);
+
+interface Typed {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** Where blocks stand. */
+interface Place {
+  readonly role: string;
+  /** Such as `messages[0].content`. */
+  readonly at: string;
+}
+
+/** Checks the blocks of a message; those of a type that is not known are let through. Throws invalid_request. */
+function parseBlocks(blocks: readonly { type: string }[], { role, at }: Place): void {
+  blocks.forEach((block, index) => {
+    parseBlock(block as Typed, { role, at: `${at}[${index}]` });
+  });
+}
+
+function parseBlock(block: Typed, { role, at }: Place): void {
+  const shape = blockShapes.get(block.type);
+  if (shape === undefined) return;
+  requireShape(shape, block, at);
+  const allowed = onlyIn.get(block.type);
+  if (allowed !== undefined && allowed !== role)
+    throw requestFault(`${at}.type`, `must not be ${block.type} in a message of the ${role}`);
+  if (block.type === 'tool_result' || block.type === 'search_result') parseInner(block.content, { role, at: `${at}.content` });
+  if (block.type !== 'image' && block.type !== 'document') return;
+  const from = block.source as Typed;
+  const sourceShape = sourceShapes.get(from.type);
+  if (sourceShape === undefined) return;
+  requireShape(sourceShape, from, `${at}.source`);
+  if (from.type === 'url') requireUrlLength(String(from.url), `${at}.source.url`);
+  if (from.type === 'content') parseInner(from.content, { role, at: `${at}.source.content` });
+}
+
+function parseInner(content: unknown, place: Place): void {
+  if (Array.isArray(content)) parseBlocks(content as Typed[], place);
+}
+
+function toShapes(schemas: Readonly<Record<string, TObject>>) {
+  return new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
+}
+
+/** Fields of the parts of a request whose null stands for absence. */
+const nullable = {
+  tool: new Set(['type', 'description', 'input_schema', 'cache_control']),
+  tool_choice: new Set(['name', 'disable_parallel_tool_use']),
+  thinking: new Set(['budget_tokens', 'display']),
+  output_config: new Set(['effort', 'format']),
+  metadata: new Set(['user_id']),
+  message: new Set(['parley']),
+  block: new Set(['cache_control', 'citations', 'title', 'context', 'is_error']),
+  tool_result: new Set(['cache_control', 'content', 'is_error']),
+};
+
+/** The body without what says nothing: optional fields that are null (`optional` are those of the body itself), and an empty list of tools. */
+function withoutAbsent(value: JsonObject, optional: ReadonlySet<string>): unknown {
+  let body: unknown = withoutEmptyList(withoutNulls(value, optional), ['tools', 'tool_choice']);
+  for (const part of ['tool_choice', 'thinking', 'output_config', 'metadata'] as const)
+    body = mapField(body, part, (given) => cleaned(given, nullable[part]));
+  body = mapField(body, 'tools', (tools) => mapItems(tools, (tool) => cleaned(tool, nullable.tool)));
+  body = mapField(body, 'system', cleanBlocks);
+  return mapField(body, 'messages', (messages) => mapItems(messages, cleanMessage));
+}
+
+function cleanMessage(message: unknown): unknown {
+  return mapField(cleaned(message, nullable.message), 'content', cleanBlocks);
+}
+
+function cleanBlocks(blocks: unknown): unknown {
+  return mapItems(blocks, cleanBlock);
+}
+
+function cleanBlock(block: unknown): unknown {
+  const isResult = isJsonObject(block) && block.type === 'tool_result';
+  const clean = cleaned(block, isResult ? nullable.tool_result : nullable.block);
+  return isResult ? mapField(clean, 'content', cleanBlocks) : clean;
 }

@@ -1,12 +1,12 @@
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ClientTool } from '#contract/quick-app/client-toolset.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import type { McpToolset } from '#contract/quick-app/mcp-toolset.ts';
-import type { ObsoleteWebToolset, RestToolset } from '#contract/quick-app/web-toolset.ts';
+import type { ObsoleteEndpoint, ObsoleteWebToolset, RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
+import { jsonType } from '../tools/body-kind.ts';
+import type { RestMethod, RestPlace, RestStyle, RestTarget, RestToolDefinition } from '../tools/rest-tool.ts';
 import { DeploymentFilter } from './deployment-filter.ts';
 import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings } from './quick-app.ts';
-import { toRestToolDefinition } from './to-rest-tool-definition.ts';
-import { toRestToolset } from './to-rest-toolset.ts';
 
 /** The flat form of `applicationProperties` (docs/wire.md, Quick apps) as one list of toolsets. To be given a form without faults, completed. */
 export function toQuickApp(form: QuickAppForm): QuickApp {
@@ -61,4 +61,121 @@ export function toMcpToolset({
 }: McpToolset): McpToolsetSettings {
   const { url, protocol, authorization = null } = mcp_server_info;
   return { kind: 'mcp', name, url, protocol, authorization, allowedTools: allowed_tools, resources, prompts };
+}
+
+interface ParameterInfo {
+  readonly type: RestPlace | 'url';
+  readonly key?: string;
+  readonly style?: RestStyle;
+  readonly explode?: boolean;
+}
+type Property = JsonObject & { readonly parameter_info?: ParameterInfo };
+
+/** One operation of a web API, ready to be called: constants are out of the model's sight, everything has its place. */
+export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool }: RestTool): RestToolDefinition {
+  const method = info.method_type.toUpperCase() as RestMethod;
+  const { name, description, parameters } = open_ai_tool.function;
+  const properties = Object.entries((parameters.properties ?? {}) as Readonly<Record<string, Property>>);
+  const placed = properties.map(([property, schema]) => ({
+    property,
+    schema,
+    target: targetOf(property, schema, { url: info.method_url, method }),
+  }));
+  const given = placed.filter(({ schema }) => !('const' in schema));
+  const fixed = placed.filter(({ schema }) => 'const' in schema);
+  return {
+    name,
+    description,
+    parameters: toShown(parameters, given),
+    method,
+    url: info.method_url,
+    arguments: given.map(({ property, target }) => ({ name: property, ...target })),
+    constants: fixed.map(({ schema, target }) => ({ ...target, value: schema.const })),
+    contentType: info.content_type ?? jsonType,
+    isPublic: false,
+  };
+}
+
+interface Request {
+  readonly url: string;
+  readonly method: RestMethod;
+}
+
+/** What says nothing of its place goes by name into the address, else to the query or the body as the method has it. */
+function targetOf(property: string, schema: Property, { url, method }: Request): RestTarget {
+  const { parameter_info: info } = schema;
+  const isFile = holdsFile(schema) || holdsFile(schema.items);
+  if (info !== undefined) {
+    const { type, key = property, style, explode } = info;
+    const place = type === 'url' ? 'path' : type;
+    const written = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
+    return { place, key, ...written, ...(isFile && { isFile }) };
+  }
+  if (url.includes(`{${property}}`)) return { place: 'path', key: property };
+  if (method === 'GET' || method === 'DELETE') return { place: 'query', key: property };
+  return { place: 'body', key: property, ...(isFile && { isFile }) };
+}
+
+/** As OpenAPI 3.0 says that a value is a file. */
+function holdsFile(schema: unknown): boolean {
+  return isJsonObject(schema) && schema.format === 'binary';
+}
+
+/** The JSON Schema without what is not the model's business. */
+function toShown(parameters: JsonObject, given: readonly { property: string; schema: Property }[]): JsonObject {
+  const shown = given.map(({ property, schema: { parameter_info: _info, ...schema } }) => [property, schema] as const);
+  const names = new Set(given.map(({ property }) => property));
+  const required = Array.isArray(parameters.required) ? parameters.required.filter((name) => names.has(name)) : [];
+  const { type: _type, properties: _properties, required: _required, ...rest } = parameters;
+  return { ...rest, type: 'object', properties: Object.fromEntries(shown), ...(required.length > 0 && { required }) };
+}
+
+/** Name of the field that the key goes in, if none is given. */
+const keyName = 'api_key';
+
+/** The obsolete form of a web API in the recommended one. */
+function toRestToolset({ tool_endpoints, auth_info }: ObsoleteWebToolset): RestToolset {
+  return {
+    type: 'rest-api',
+    name: 'Web API',
+    authorization: auth_info && {
+      type: 'api_key',
+      key: auth_info.api_key,
+      name: keyName,
+      location: auth_info.url_param === true ? 'query' : 'header',
+    },
+    tools: tool_endpoints.map(toRestTool),
+  };
+}
+
+function toRestTool({ name, description, method_url, method_type, parameters }: ObsoleteEndpoint): RestTool {
+  const properties = parameters.map((parameter) => [parameter.name, toProperty(parameter, method_url)]);
+  const required = parameters.filter(({ constant_value }) => isGivenByModel(constant_value)).map((parameter) => parameter.name);
+  return {
+    rest_api_method_info: { method_url, method_type },
+    open_ai_tool: {
+      type: 'function',
+      function: { name, description, parameters: { type: 'object', properties: Object.fromEntries(properties), required } },
+    },
+  };
+}
+
+function isGivenByModel(constant: unknown): boolean {
+  return constant === undefined || constant === null;
+}
+
+function toProperty(parameter: ObsoleteEndpoint['parameters'][number], url: string): JsonObject {
+  const { name, description, parameter_type, url_param, constant_value, item_parameter_type, item_descriptor } = parameter;
+  const items = {
+    ...(item_parameter_type && { type: item_parameter_type }),
+    ...(item_descriptor && { description: item_descriptor }),
+  };
+  const place = url.includes(`{${name}}`) ? 'path' : url_param === true ? 'query' : 'body';
+  return {
+    type: parameter_type,
+    description,
+    ...(parameter_type === 'array' && { items }),
+    ...(!isGivenByModel(constant_value) && { const: constant_value }),
+    parameter_info: { type: place, key: name },
+  };
 }

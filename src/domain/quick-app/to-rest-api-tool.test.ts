@@ -3,8 +3,8 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
 import type { RestMethod, RestToolDefinition } from '../tools/rest-tool.ts';
+import { toRestToolDefinition } from './to-quick-app.ts';
 import { toRestApiTool } from './to-rest-api-tool.ts';
-import { toRestToolDefinition } from './to-rest-tool-definition.ts';
 
 const definition: RestToolDefinition = {
   name: 'find',

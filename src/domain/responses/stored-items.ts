@@ -1,6 +1,5 @@
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { StoredResponse } from './response-store.ts';
-import { toWholeInputItem } from './whole-item.ts';
 
 /** How ids of items begin, by type, as clients of the API know them. */
 const prefixes: Readonly<Record<string, string>> = {
@@ -104,4 +103,29 @@ function withoutExtensions(response: JsonObject, include: ReadonlySet<string>): 
     ...(output !== undefined && { output: Array.isArray(output) ? (output as JsonObject[]).filter(isShown) : output }),
     ...(parley !== undefined && include.has(statistics) && { parley }),
   };
+}
+
+const calls: ReadonlySet<unknown> = new Set([
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+]);
+
+/** An item of an input as it is listed: with what readers of the API expect of every item, and callers may leave out. */
+function toWholeInputItem(item: JsonObject): JsonObject {
+  const { type, content, output } = item;
+  return {
+    ...item,
+    ...(calls.has(type) && { status: item.status ?? 'completed' }),
+    ...(Array.isArray(content) && { content: content.map(toWholePart) }),
+    ...(Array.isArray(output) && { output: output.map(toWholePart) }),
+  };
+}
+
+function toWholePart(part: unknown): unknown {
+  if (!isJsonObject(part)) return part;
+  if (part.type === 'input_image') return { ...part, image_url: part.image_url ?? null, detail: part.detail ?? 'auto' };
+  if (part.type !== 'output_text') return part;
+  return { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] };
 }

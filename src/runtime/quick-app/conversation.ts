@@ -3,6 +3,7 @@ import type { OfferedControl } from '#contract/completed-control.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { toToolsRequest } from '#contract/function-calling.ts';
 import { type CompletedControl, isResultName, type Message } from '#contract/message.ts';
+import { asParagraph } from '../as-paragraph.ts';
 import { answerTo } from '../ask-user.ts';
 import type { Citation } from '../citations.ts';
 import type { ContextMemory } from '../context/cleared-messages.ts';
@@ -11,7 +12,6 @@ import type { EarlierResults } from '../results/kept-results.ts';
 import type { AnsweredQuestion } from '../run-memory.ts';
 import type { AskedQuestion } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
-import { lastText } from './last-text.ts';
 import type { OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
 
@@ -207,4 +207,22 @@ function toFinal({ function_call: _call, custom_content: _custom, ...message }: 
   const content = typeof message.content === 'string' ? lastText(message.content, added) : (message.content ?? '');
   if (inner === undefined) return content === '' ? [] : [{ ...message, content }];
   return [{ ...message, content, custom_content: { state: inner } }];
+}
+
+/**
+ * What the last turn of a reply said. The reply has the text of all its turns, and the messages that its run added have that
+ * of the earlier ones: given both, the model would read it twice. A text that its caller changed stays whole.
+ */
+export function lastText(reply: string, added: readonly Message[]): string {
+  const texts = added.flatMap(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? [content] : []));
+  // A reply that goes on after a stop begins with a later turn.
+  for (let first = 0; first < texts.length; first += 1) {
+    const before = texts.slice(first).reduce((all, text) => (text === '' ? all : all + asParagraph(all, text)), '');
+    if (before === '') break;
+    if (!reply.startsWith(before)) continue;
+    const rest = reply.slice(before.length);
+    if (rest === '' || asParagraph(before, '') === '' || rest.startsWith('\n\n'))
+      return rest.slice(asParagraph(before, '').length);
+  }
+  return reply;
 }

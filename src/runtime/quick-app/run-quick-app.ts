@@ -4,21 +4,22 @@ import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
-import type { LoadedTools, Tool } from '#domain/tools/tool.ts';
+import type { LoadedTools, Tool, ToolsetInstructions } from '#domain/tools/tool.ts';
 import { Citations } from '../citations.ts';
 import type { ContextChange, ContextOptions } from '../context/context-window.ts';
 import { toHandedOut } from '../handed-out.ts';
 import { runLoop } from '../loop.ts';
 import { Reply, type ReplyHead } from '../reply.ts';
+import { cutText } from '../results/cut-text.ts';
 import type { RunMemory } from '../run-memory.ts';
-import type { AcceptedMedia } from '../shown-media.ts';
+import { type AcceptedMedia, isMediaMessage } from '../shown-media.ts';
 import type { RefusedCall } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
 import { type CallersTools, toCallersTools } from './callers-tools.ts';
 import type { Conversation } from './conversation.ts';
-import { rehydrate } from './rehydrate.ts';
+import { mapTexts } from './map-texts.ts';
+import { fromMark, type OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
-import { withServersWords } from './servers-words.ts';
 
 /** One run of a quick app. */
 export interface QuickAppRun extends ReplyHead {
@@ -136,4 +137,65 @@ function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { of
     ...(offered.length > 0 && { tools: offered }),
     ...(choice !== undefined && { tool_choice: choice }),
   };
+}
+
+/** The newest of them; older ones are shown as lost. */
+const mostChars = 32 * 1024 * 1024;
+/** JSON, since it may stand where arguments of a call stood. */
+const lost = JSON.stringify({ lost: 'What stood here was too long to be sent to and fro, and is not kept any more.' });
+
+/** The conversation for the model, with all texts in their places; texts that are gone are shown as lost. Rejects with StoreFault. */
+export async function rehydrate(conversation: Conversation): Promise<Conversation> {
+  const texts = await readNewest(conversation.offloaded);
+  const toText = (text: string): string => {
+    const mark = fromMark(text);
+    return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? lost);
+  };
+  const { messages, added, citations, state } = conversation;
+  return {
+    ...conversation,
+    messages: withoutLostMedia(mapTexts(messages, toText)),
+    added: withoutLostMedia(mapTexts(added, toText)),
+    citations: mapTexts(citations, toText),
+    state: state && { ...mapTexts({ ...state, beside: undefined }, toText), beside: undefined },
+  };
+}
+
+async function readNewest(all: readonly OffloadedTexts[]): Promise<ReadonlyMap<string, readonly string[] | undefined>> {
+  const texts = new Map<string, Promise<readonly string[] | undefined>>();
+  let room = mostChars;
+  for (const { name, chars, read } of all.toReversed()) {
+    if (texts.has(name)) continue;
+    room -= chars;
+    texts.set(name, room >= 0 ? read() : Promise.resolve(undefined));
+  }
+  return new Map(await Promise.all([...texts].map(async ([name, reading]) => [name, await reading] as const)));
+}
+
+/** An image that is gone cannot be shown. */
+function withoutLostMedia(messages: readonly Message[]): Message[] {
+  const isLost = (message: Message): boolean =>
+    isMediaMessage(message) && (message.custom_content?.attachments ?? []).some(({ data }) => data === lost);
+  return messages.filter((message) => !isLost(message));
+}
+
+const maxServerBytes = 8 * 1024;
+/** A shorter part says nothing. */
+const leastBytes = 1024;
+const maxBytes = 32 * 1024;
+
+/** The instructions of an application, and behind them what servers say of their tools, each under the name of its toolset; 8 KiB of a server at most, 32 KiB of all. */
+function withServersWords(instructions: string, words: readonly ToolsetInstructions[]): string {
+  const sections = [instructions];
+  let leftBytes = maxBytes;
+  for (const { toolset, text } of words) {
+    const roomBytes = Math.min(maxServerBytes, leftBytes);
+    const kept = cutText(text, roomBytes);
+    const isWhole = kept.length === text.length;
+    if (!isWhole && roomBytes < leastBytes) continue;
+    leftBytes -= Buffer.byteLength(kept);
+    const shown = isWhole ? kept : `${kept.trimEnd()}\n[The rest was left out.]`;
+    sections.push(`# ${toolset}\n\nThe server of these tools says of them:\n\n${shown}`);
+  }
+  return sections.filter((section) => section !== '').join('\n\n');
 }

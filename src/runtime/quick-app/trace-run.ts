@@ -5,14 +5,15 @@ import { toParleyError } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { InnerReply } from '#domain/call.ts';
+import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
+import { withoutSecrets } from '#tools/authorization/masking.ts';
 import type { ContextChange } from '../context/context-window.ts';
 import { Reply } from '../reply.ts';
 import { reasonOf, withheldReason } from '../tool-failure.ts';
 import { Turn } from '../turn.ts';
 import { TurnUsage } from '../turn-usage.ts';
 import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
-import { TraceText } from './trace-text.ts';
 
 /** One call of the model or of a tool, or a toolset that could not be had, as `custom_content.trace` has it (docs/quick-apps.md). Times in milliseconds. */
 export interface TraceItem {
@@ -213,4 +214,56 @@ function toReceived(turn: Turn): JsonObject {
 
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
+}
+
+/** Characters of one text inside, of one item's text, and of all of them together. */
+const most = { inside: 16_000, item: 64_000, all: 1_000_000 };
+/** Files inside a message. */
+const mostOfDataUrl = 100;
+
+/** Texts of a trace: without secrets of the application, and cut so that all of them together stay small. */
+class TraceText {
+  readonly #secrets: readonly string[];
+  #charsLeft = most.all;
+
+  constructor(app: QuickApp) {
+    this.#secrets = secretsOf(app);
+  }
+
+  of(text: string): string {
+    return this.#within(shortened(withoutSecrets(text, this.#secrets), most.inside));
+  }
+
+  /** JSON; if it would be too long its beginning alone. */
+  ofJson(value: unknown): string {
+    const text = JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? this.#inside(inner) : inner));
+    return this.#within(shortened(text, most.item));
+  }
+
+  #inside(text: string): string {
+    const longest = text.startsWith('data:') ? mostOfDataUrl : most.inside;
+    return shortened(withoutSecrets(text, this.#secrets), longest);
+  }
+
+  #within(text: string): string {
+    const kept = shortened(text, this.#charsLeft);
+    this.#charsLeft = Math.max(0, this.#charsLeft - kept.length);
+    return kept;
+  }
+}
+
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).toWellFormed()}… [${text.length - most} more characters]`;
+}
+
+const secretKeys = ['key', 'password', 'token', 'client_secret'];
+
+function secretsOf({ toolsets }: QuickApp): readonly string[] {
+  return toolsets.flatMap((toolset) => {
+    const authorization = 'authorization' in toolset ? toolset.authorization : null;
+    return Object.entries(authorization ?? {}).flatMap(([key, value]) =>
+      secretKeys.includes(key) && typeof value === 'string' ? [value] : [],
+    );
+  });
 }

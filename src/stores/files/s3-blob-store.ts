@@ -16,7 +16,6 @@ import {
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import type { S3Address } from './s3-address.ts';
-import { toParts } from './to-parts.ts';
 
 /** Of a part: the least that S3 takes; an upload holds twice that in memory. There may be 10,000 of them. */
 const partBytes = 5 * 1024 * 1024;
@@ -132,4 +131,25 @@ async function faulty<Value>(work: Promise<Value>): Promise<Value> {
   } catch (cause) {
     throw new StoreFault('the store of files cannot be reached, or refused', { cause });
   }
+}
+
+/** Bytes in pieces of one size, but for the last; none if there are no bytes. Holds one piece at a time. */
+export async function* toParts(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  partBytes: number,
+): AsyncGenerator<Buffer, undefined> {
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  for await (let piece of bytes) {
+    while (heldBytes + piece.length >= partBytes) {
+      const missing = partBytes - heldBytes;
+      yield Buffer.concat([...held, piece.subarray(0, missing)], partBytes);
+      piece = piece.subarray(missing);
+      held = [];
+      heldBytes = 0;
+    }
+    if (piece.length > 0) held.push(piece);
+    heldBytes += piece.length;
+  }
+  if (heldBytes > 0) yield Buffer.concat(held, heldBytes);
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { BoundedCache } from '#base/bounded-cache.ts';
+import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
 import { Caches } from '#base/caches.ts';
 import { defaultJsonBounds, parseJson } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
@@ -14,20 +14,18 @@ import type {
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { moveRows } from './application-move.ts';
-import { noteRoles, writeRoles } from './application-roles.ts';
 import {
   findHeads,
   findRow,
   findRows,
   type HeadRow,
+  lockRow,
   openHeads,
   rowsOfUnknownRoles,
   type WrittenRow,
   writeRow,
 } from './application-rows.ts';
 import { findVersionRow, listVersions } from './application-versions.ts';
-import { type KnownApplication, knownApplicationBounds } from './known-applications.ts';
 import { requireStorable } from './require-storable.ts';
 import type { Schema, SealedRow } from './schema.ts';
 import { openEntry, sealApplicationsAnew } from './seal-applications.ts';
@@ -180,3 +178,126 @@ export class SqlApplicationStore implements ApplicationStore {
     return { ...named, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
   }
 }
+
+/** What is sealed for one id, sealed for another. */
+type SealAnew = (sealed: string) => string;
+
+/** Moves the rows of an application, all or none. */
+async function moveRows(
+  transaction: Kysely<Schema>,
+  move: ApplicationMove,
+  sealAnew: SealAnew,
+): Promise<'moved' | 'absent' | 'occupied'> {
+  const { from, to, replaces } = move;
+  // Where another one makes the row in between, it is there the next time.
+  for (;;) {
+    const there = new Set<string>();
+    // Always in one order: two who lock the same rows never wait for each other.
+    for (const id of [from, to].sort()) if ((await lockRow(transaction, id)) !== undefined) there.add(id);
+    if (!there.has(from)) return 'absent';
+    if (there.has(to) && !replaces) return 'occupied';
+    if (there.has(to)) await transaction.deleteFrom('applications').where('id', '=', to).execute();
+    if (await insertMoved(transaction, move, sealAnew)) break;
+  }
+  await transaction.updateTable('application_roles').set({ application: to }).where('application', '=', from).execute();
+  await moveVersions(transaction, move, sealAnew);
+  // These are sealed for ids of their own.
+  await transaction.updateTable('evaluation_cases').set({ application: to }).where('application', '=', from).execute();
+  await transaction.updateTable('evaluations').set({ application: to }).where('application', '=', from).execute();
+  await transaction.deleteFrom('applications').where('id', '=', from).execute();
+  return 'moved';
+}
+
+async function insertMoved(
+  transaction: Kysely<Schema>,
+  { from, to, spelling, nowMs, etag }: ApplicationMove,
+  sealAnew: SealAnew,
+): Promise<boolean> {
+  const row = await transaction.selectFrom('applications').selectAll().where('id', '=', from).executeTakeFirstOrThrow();
+  const roles_etag = row.roles_etag === row.etag ? etag : null;
+  const inserted = await transaction
+    .insertInto('applications')
+    .values({
+      ...row,
+      id: to,
+      spelling: spelling ?? null,
+      sealed_entry: sealAnew(row.sealed_entry),
+      etag,
+      roles_etag,
+      updated_at_ms: nowMs,
+    })
+    .onConflict((there) => there.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+async function moveVersions(transaction: Kysely<Schema>, { from, to }: ApplicationMove, sealAnew: SealAnew): Promise<void> {
+  const versions = await transaction.selectFrom('application_versions').selectAll().where('application', '=', from).execute();
+  for (const { version, sealed_entry } of versions) {
+    await transaction
+      .updateTable('application_versions')
+      .set({ application: to, sealed_entry: sealAnew(sealed_entry) })
+      .where('application', '=', from)
+      .where('version', '=', version)
+      .execute();
+  }
+}
+
+type Named = Pick<StoredApplication, 'id' | 'entry'>;
+
+const rowsAtOnce = 500;
+
+/** Notes the roles that applications name, in the place of those they named before. */
+async function writeRoles(transaction: Kysely<Schema>, applications: readonly Named[]): Promise<void> {
+  await transaction.deleteFrom('application_roles').where('application', 'in', idsOf(applications)).execute();
+  const rows = applications.flatMap(({ id, entry: { userRoles = [] } }) =>
+    [...new Set(userRoles)].filter(isStorableKey).map((role) => ({ role, application: id })),
+  );
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    await transaction
+      .insertInto('application_roles')
+      .values(rows.slice(from, from + rowsAtOnce))
+      .execute();
+  }
+}
+
+/** Notes the roles of those applications that are still as they were read. */
+async function noteRoles(transaction: Kysely<Schema>, read: readonly StoredApplication[]): Promise<void> {
+  if (read.length === 0) return;
+  const locked = await transaction
+    .updateTable('applications')
+    .set(({ ref }) => ({ version: ref('version') }))
+    .where('id', 'in', idsOf(read))
+    .returning(['id', 'etag'])
+    .execute();
+  const etags = new Map(locked.map(({ id, etag }) => [id, etag]));
+  const same = read.filter(({ id, etag }) => etags.get(id) === etag);
+  if (same.length === 0) return;
+  await writeRoles(transaction, same);
+  await transaction
+    .updateTable('applications')
+    .set(({ ref }) => ({ roles_etag: ref('etag') }))
+    .where('id', 'in', idsOf(same))
+    .execute();
+}
+
+function idsOf(applications: readonly Named[]): string[] {
+  return applications.map(({ id }) => id);
+}
+
+/** An application that was opened before: as long as its ETag is the same it need not be decrypted and parsed again. */
+interface KnownApplication {
+  readonly application: StoredApplication;
+  /** How long its sealed text is. */
+  readonly chars: number;
+}
+
+/** Of an entry and the deployment that is made of it, for each character of the sealed text. */
+const bytesPerChar = 3;
+
+/** The cache that opened applications lie in, by id. */
+const knownApplicationBounds: BoundedCacheOptions<KnownApplication> = {
+  maxBytes: 48 * 1024 ** 2,
+  bytesOf: ({ chars }) => bytesPerChar * chars,
+};

@@ -13,10 +13,8 @@ import type {
   Reservation,
 } from '#domain/files/file-index.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { behindPrefix } from './prefix-range.ts';
 import { requireStorable } from './require-storable.ts';
-import { dropEnded, replacedBy, reservedIn } from './reserved-room.ts';
-import type { FileRow, Schema } from './schema.ts';
+import type { FileRow, ReservationRow, Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /** More than one application may name. */
@@ -239,4 +237,50 @@ function toFile(row: FileRow): IndexedFile {
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
   };
+}
+
+const lastCodePoint = 0x10ffff;
+const surrogates = { first: 0xd800, last: 0xdfff };
+
+/** The first text, by code points, that sorts after all texts with the prefix; undefined if there is none. */
+export function behindPrefix(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === lastCodePoint) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  const next = last + 1 === surrogates.first ? surrogates.last + 1 : last + 1;
+  return String.fromCodePoint(...points, next);
+}
+
+/** What is set aside in a bucket for contents on their way. */
+interface ReservedRoom {
+  /** Beyond what the files have that they will replace. */
+  readonly bytes: number;
+  readonly rows: readonly Pick<ReservationRow, 'path' | 'replaced_bytes'>[];
+}
+
+/** The reservations of a bucket that hold, but for one's own. Within a transaction that has the bucket. */
+async function reservedIn(
+  transaction: Kysely<Schema>,
+  bucket: string,
+  { besides, nowMs }: { besides: string; nowMs: number },
+): Promise<ReservedRoom> {
+  const rows = await transaction
+    .selectFrom('file_reservations')
+    .select(['path', 'reserved_bytes', 'replaced_bytes'])
+    .where('bucket', '=', bucket)
+    .where('blob', '!=', besides)
+    .where('until_ms', '>', nowMs)
+    .execute();
+  return { rows, bytes: rows.reduce((sum, row) => sum + Math.max(row.reserved_bytes - row.replaced_bytes, 0), 0) };
+}
+
+/** Takes reservations away whose time is over: those of nodes that are gone. */
+async function dropEnded(transaction: Kysely<Schema>, bucket: string, nowMs: number): Promise<void> {
+  await transaction.deleteFrom('file_reservations').where('bucket', '=', bucket).where('until_ms', '<=', nowMs).execute();
+}
+
+/** What becomes free as a content takes the place of a file: of several for one place, the first may count on it. */
+function replacedBy({ rows }: ReservedRoom, path: string, bytesThere: number): number {
+  return rows.some((row) => row.path === path && row.replaced_bytes > 0) ? 0 : bytesThere;
 }

@@ -1,19 +1,19 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { ratedAction } from '#contract/features-request.ts';
+import type { CallOutcome, Operation } from '#domain/telemetry.ts';
 import type {
   AuditQuery,
   AuditRecord,
   CallsQuery,
   Journal,
+  UsageAmounts,
   UsageFilter,
   UsageKey,
   UsageQuery,
   UsageRecord,
   UsageSum,
 } from '#domain/usage/journal.ts';
-import { listCalls } from './journal-calls.ts';
-import { sumUsage } from './journal-sums.ts';
-import { fromRecordJson, toRecordJson } from './record-json.ts';
+import { fromRecordJson, fromRecordList, toRecordJson } from './record-json.ts';
 import type { AuditRow, Schema, UsageRow } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -197,4 +197,111 @@ function toWhole(value: number): number {
 /** The first whole number that is not below a bound; a bound may be infinite. */
 function toBound(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
+}
+
+/** Calls as the port says; bounds are whole numbers. Each of what may be asked for has an index in the order of time. */
+async function listCalls(
+  kysely: Kysely<Schema>,
+  { fromMs, toMs, subject, deployment, project, keyId, requestId, outcome, before, limit }: CallsQuery,
+): Promise<readonly UsageRecord[]> {
+  const within = kysely.selectFrom('usage_records').selectAll().where('at_ms', '>=', fromMs).where('at_ms', '<', toMs);
+  const rows = await within
+    .$if(before !== undefined, (query) => query.where(sql<boolean>`(at_ms, id) < (${before?.atMs}, ${before?.id})`))
+    .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
+    .$if(deployment !== undefined, (query) => query.where('deployment', '=', deployment ?? ''))
+    .$if(project !== undefined, (query) => query.where('project', '=', project ?? ''))
+    .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
+    .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
+    .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
+    // As the index of all that were not answered has it.
+    .$if(outcome !== undefined && outcome !== 'ok', (query) => query.where(sql<boolean>`outcome <> 'ok'`))
+    .orderBy('at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(toRecord);
+}
+
+function toRecord(row: UsageRow): UsageRecord {
+  return {
+    ...{ id: row.id, requestId: row.request_id, atMs: row.at_ms, subject: row.subject, project: row.project },
+    ...{ deployment: row.deployment, path: fromRecordList(row.path), operation: row.operation as Operation },
+    ...{ outcome: row.outcome as CallOutcome, status: row.status, durationMs: row.duration_ms },
+    ...{ promptTokens: row.prompt_tokens, completionTokens: row.completion_tokens, cost: row.cost },
+    ...(row.cache_read_tokens !== null && { cacheReadTokens: row.cache_read_tokens }),
+    ...(row.cache_write_tokens !== null && { cacheWriteTokens: row.cache_write_tokens }),
+    ...(row.cache_write_1h_tokens !== null && { cacheWrite1hTokens: row.cache_write_1h_tokens }),
+    ...(row.service_tier !== null && { serviceTier: row.service_tier }),
+    ...(row.session !== null && { session: row.session }),
+    ...(row.key_id !== null && { keyId: row.key_id }),
+  };
+}
+
+const dayMs = 86_400_000;
+
+type Row = UsageAmounts & { readonly day?: number } & Readonly<Partial<Record<Exclude<UsageKey, 'day'>, string>>>;
+
+const keys: Readonly<Record<UsageKey, RawBuilder<unknown>>> = {
+  day: sql`at_ms / 86400000`,
+  deployment: sql`deployment`,
+  subject: sql`subject`,
+  project: sql`project`,
+};
+
+/** Inside a text of a JSON array every quote is escaped: this parts two ids of a path, and stands nowhere else in it. */
+const isInner = sql`path like '%","%'`;
+
+/** Sums of usage as the port says, made by the engine; bounds are whole numbers. */
+async function sumUsage<Key extends UsageKey>(
+  kysely: Kysely<Schema>,
+  { fromMs, toMs, by, limit, ...filter }: UsageQuery<Key>,
+): Promise<readonly UsageSum<Key>[]> {
+  const names = by.map((key) => sql.ref(key));
+  const columns = by.map((key) => sql`${keys[key]} as ${sql.ref(key)},`);
+  const { rows } = await sql<Row>`
+    select ${sql.join(columns, sql` `)} ${amounts(filter.deployment !== undefined || by.some((key) => key === 'deployment'))}
+    from usage_records
+    where at_ms >= ${fromMs} and at_ms < ${toMs}
+    ${toConditions(filter)}
+    ${by.length === 0 ? sql`` : sql`group by ${sql.join(names)}`}
+    order by ${sql.join(by.some((key) => key === 'day') ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names])}
+    ${limit === undefined ? sql`` : sql`limit ${limit}`}
+  `.execute(kysely);
+  return rows.map(({ day, ...row }) => ({ ...row, ...(day !== undefined && { day: toDay(day) }) }) as UsageSum<Key>);
+}
+
+const filterColumns: Readonly<Record<keyof UsageFilter, RawBuilder<unknown>>> = {
+  subject: sql`subject`,
+  deployment: sql`deployment`,
+  project: sql`project`,
+  keyId: sql`key_id`,
+  requestId: sql`request_id`,
+};
+
+function toConditions(filter: UsageFilter): RawBuilder<unknown> {
+  const conditions = Object.entries(filterColumns).flatMap(([name, column]) => {
+    const value = filter[name as keyof UsageFilter];
+    return value === undefined ? [] : [sql`and ${column} = ${value}`];
+  });
+  return conditions.length === 0 ? sql`` : sql.join(conditions, sql` `);
+}
+
+/** Every sum as a floating number: whole ones of eight bytes are no numbers of JavaScript. */
+function amounts(withInner: boolean): RawBuilder<unknown> {
+  const counted = (value: RawBuilder<unknown>): RawBuilder<unknown> =>
+    withInner ? value : sql`case when ${isInner} then 0 else ${value} end`;
+  const sum = (value: RawBuilder<unknown>, name: keyof UsageAmounts): RawBuilder<unknown> =>
+    sql`cast(coalesce(sum(${value}), 0) as double precision) as ${sql.ref(name)}`;
+  return sql.join([
+    sum(counted(sql`1`), 'calls'),
+    sum(counted(sql`case when outcome = 'failed' then 1 else 0 end`), 'failedCalls'),
+    sum(counted(sql`case when outcome = 'refused' then 1 else 0 end`), 'refusedCalls'),
+    sum(counted(sql`prompt_tokens`), 'promptTokens'),
+    sum(counted(sql`completion_tokens`), 'completionTokens'),
+    sum(sql`cost`, 'cost'),
+  ]);
+}
+
+function toDay(days: number): string {
+  return new Date(days * dayMs).toISOString().slice(0, 10);
 }

@@ -13,10 +13,9 @@ import type {
   RunningResponse,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
-import { readBackgroundList } from './background-list.ts';
-import { readChain } from './response-chain.ts';
-import { findStoredItems } from './response-items.ts';
-import { fromRow, readColumns, toRow, toRunningRow } from './response-rows.ts';
+import { itemsOf } from '#domain/responses/stored-items.ts';
+import { openItem } from './conversation-rows.ts';
+import { fromRow, type ReadRow, readColumns, toRow, toRunningRow } from './response-rows.ts';
 import type { ResponseRow } from './response-schema.ts';
 import { ResponseStatements, syncedBehind } from './response-statements.ts';
 import { makeRoom, sweepResponses } from './response-sweep.ts';
@@ -154,4 +153,119 @@ export class SqlResponseStore implements ResponseStore {
       return ending.map((each) => outcomes.get(each) ?? false);
     });
   }
+}
+
+/** The rows of what a user had made in the background, the latest first; undefined if `after` is none of them. */
+async function readBackgroundList(
+  kysely: Kysely<Schema>,
+  subject: string,
+  { limit, after, nowMs }: BackgroundQuery,
+): Promise<readonly ReadRow[] | undefined> {
+  const own = kysely.selectFrom('responses').where('subject', '=', subject).where('is_background', '=', 1);
+  const latest = own
+    .select(readColumns)
+    .where('expires_at_ms', '>', nowMs)
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit);
+  if (after === undefined) return latest.execute();
+  if (!isStorableKey(after)) return undefined;
+  const last = await own.select('created_at_ms').where('id', '=', after).executeTakeFirst();
+  if (last === undefined) return undefined;
+  const { created_at_ms: atMs } = last;
+  return latest
+    .where(({ eb, or }) => or([eb('created_at_ms', '<', atMs), eb('created_at_ms', '=', atMs).and('id', '<', after)]))
+    .execute();
+}
+
+interface Link {
+  readonly id: string;
+  readonly previous_id: string | null;
+  readonly bytes: number;
+}
+
+const rowsAtOnce = 500;
+
+/** The rows of a response and of those it goes on from, the earliest first. */
+async function readChain(
+  kysely: Kysely<Schema>,
+  { id, subject }: ResponsePlace,
+  { nowMs, maxBytes }: ChainBounds,
+): Promise<readonly ReadRow[] | BrokenChain> {
+  const { rows: links } = await sql<Link>`
+    with recursive chain (id, previous_id, bytes) as (
+      select id, previous_id, bytes from responses where id = ${id} and subject = ${subject} and expires_at_ms > ${nowMs}
+      union all
+      select earlier.id, earlier.previous_id, earlier.bytes from responses as earlier
+      join chain on earlier.id = chain.previous_id where earlier.subject = ${subject}
+    ) select id, previous_id, bytes from chain`.execute(kysely);
+  const last = links.at(-1);
+  if (last === undefined) return { absent: id };
+  if (last.previous_id !== null) return { absent: last.previous_id };
+  const bytes = links.reduce((sum, link) => sum + link.bytes, 0);
+  if (bytes > maxBytes) return { bytes };
+  const rows = await readRows(
+    kysely,
+    links.map((link) => link.id),
+  );
+  const gone = links.find((link) => !rows.has(link.id));
+  if (gone !== undefined) return { absent: gone.id };
+  return links.map((link) => rows.get(link.id) as ReadRow).reverse();
+}
+
+async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
+  const found = new Map<string, ReadRow>();
+  for (let from = 0; from < ids.length; from += rowsAtOnce) {
+    const some = ids.slice(from, from + rowsAtOnce);
+    const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', some).execute();
+    for (const row of rows) found.set(row.id, row);
+  }
+  return found;
+}
+
+interface Finding {
+  readonly database: SqlDatabase;
+  readonly seal: Seal;
+}
+
+const idsAtOnce = 500;
+
+/** Items of a user's responses and conversations, by their ids. */
+async function findStoredItems(
+  { database, seal }: Finding,
+  subject: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const found = new Map<string, JsonObject>();
+  const wanted = [...new Set(ids)].filter(isStorableKey);
+  for (let from = 0; from < wanted.length; from += idsAtOnce) {
+    const some = wanted.slice(from, from + idsAtOnce);
+    for (const row of await database.run((kysely) => responsesWith(kysely, subject, some))) {
+      for (const item of itemsOf(fromRow(seal, row))) if (typeof item.id === 'string') found.set(item.id, item);
+    }
+    const missing = some.filter((id) => !found.has(id));
+    if (missing.length === 0) continue;
+    const rows = await database.run((kysely) => conversationItems(kysely, subject, missing));
+    for (const row of rows) found.set(row.id, openItem(seal, row));
+  }
+  return found;
+}
+
+/** In two steps, so that neither engine reads all of what the user has. */
+async function responsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
+  const holding = await kysely.selectFrom('response_items').select('response').distinct().where('id', 'in', ids).execute();
+  if (holding.length === 0) return [];
+  const responses = holding.map(({ response }) => response);
+  const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', responses).execute();
+  return rows.filter((row) => row.subject === subject);
+}
+
+function conversationItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
+  return kysely
+    .selectFrom('conversation_items')
+    .innerJoin('conversations', 'conversations.id', 'conversation_items.conversation')
+    .select(['conversation_items.id', 'conversation', 'nth', 'sealed_item'])
+    .where('conversation_items.id', 'in', ids)
+    .where('subject', '=', subject)
+    .execute();
 }

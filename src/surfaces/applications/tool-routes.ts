@@ -1,21 +1,26 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NoSlotFault, OwnerSlots } from '#base/owner-slots.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { readToolset } from '#contract/quick-app/read-toolset.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/toolset-request.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import { madeByUsers, toApplicationPlace } from '#domain/deployments/application-place.ts';
+import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
+import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { ToolTrial, TriedTool } from '#domain/tools/tool-trial.ts';
 import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import { readToolsetRequest } from './read-toolset-request.ts';
+import { notFound } from './place-in.ts';
+import { refuseFaults } from './refuse-faults.ts';
+import { requireOwner } from './who-may.ts';
 
 export interface ToolRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -101,4 +106,31 @@ async function withSlot<Value>(slots: OwnerSlots, { subject }: Caller, work: () 
     if (!(cause instanceof NoSlotFault)) throw cause;
     throw new ParleyError('overloaded', `No further server is asked for you: ${cause.message}.`, { retryAfterSeconds: 5, cause });
   }
+}
+
+interface ReadingToolset {
+  readonly store: Pick<ApplicationStore, 'find'>;
+  readonly caller: Caller;
+}
+
+/** The toolset of a request, with its secrets. Throws `invalid_request`, and `access_denied` and `deployment_not_found` for the application it names. */
+async function readToolsetRequest(
+  { toolset, application }: ToolsetRequest,
+  { store, caller }: ReadingToolset,
+): Promise<QuickAppToolset> {
+  const stored = application === undefined ? undefined : await findOwn(application, { store, caller });
+  const { form, faults } = readToolset(toolset, stored?.entry.applicationProperties);
+  refuseFaults(faults.map((fault) => ({ ...fault, path: ['toolset', ...fault.path] })));
+  const [read] = toQuickApp(form).toolsets;
+  if (read === undefined) throw notFound();
+  return read;
+}
+
+async function findOwn(id: string, { store, caller }: ReadingToolset): Promise<StoredApplication> {
+  const place = id.startsWith(madeByUsers) ? toApplicationPlace(id.slice(madeByUsers.length)) : undefined;
+  if (place === undefined) throw notFound();
+  requireOwner(caller, place);
+  const stored = await store.find(place.id);
+  if (stored === undefined) throw notFound();
+  return stored;
 }

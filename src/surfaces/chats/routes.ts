@@ -1,12 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Compile } from 'typebox/compile';
 import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import { chatIdForm } from '#contract/chat-patch.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/chat-patch.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { requestFault, requireShape } from '#contract/request-fault.ts';
 import { storedEntries } from '#contract/stored-entries.ts';
+import { withoutNulls } from '#contract/without-nulls.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import type { ChatListPage, ChatPlace, ChatStore } from '#domain/chats/chat-store.ts';
+import type {
+  ChatChange,
+  ChatHead,
+  ChatListPage,
+  ChatListQuery,
+  ChatMark,
+  ChatPlace,
+  ChatStore,
+  DeletedChat,
+  StoredChat,
+} from '#domain/chats/chat-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
@@ -14,8 +27,6 @@ import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import { toChatChange, toShownChat, toShownHead } from './chat-change.ts';
-import { type Query, readExcerpts, readLimit, readListQuery, readSince, readWords, toToken } from './chat-query.ts';
 
 export interface ChatRoutesDeps {
   readonly chats: ChatStore;
@@ -146,4 +157,103 @@ function full(outcome: 'chat_full' | 'user_full'): ParleyError {
       ? `The chat would take more than the ${bounds.maxBytesPerChat} bytes that one may; begin another.`
       : `Your chats take all of the ${bounds.maxBytesPerUser} bytes that may be stored for you; delete some of them.`;
   return new ParleyError('payload_too_large', what);
+}
+
+const shape = Compile(ChatPatch);
+const own = new Set(['id', 'revision', 'updatedAtMs', 'turns', ...Object.keys(chatFlags)]);
+const mostRestChars = 1024 ** 2;
+
+/** What a body changes; `nowMs` is when it changed if it does not say so, and the latest that it may say. Throws invalid_request. */
+function toChatChange(body: unknown, nowMs: number): ChatChange {
+  const given = isJsonObject(body) ? withoutNulls(body, new Set(Object.keys(body))) : body;
+  const { updatedAtMs = nowMs, pinned, archived, turns = [], ...others } = requireShape<ChatPatch>(shape as never, given);
+  const fields: JsonObject = {};
+  const rest: JsonObject = {};
+  for (const [key, value] of Object.entries(others)) {
+    if (!own.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : rest)[key] = value;
+  }
+  if (JSON.stringify(rest).length > mostRestChars) throw requestFault('body', 'has too much beside its turns');
+  return {
+    updatedAtMs: Math.min(updatedAtMs, nowMs),
+    ...(pinned !== undefined && { pinned }),
+    ...(archived !== undefined && { archived }),
+    ...{ fields, rest, turns },
+  };
+}
+
+/** What lists show of a chat. */
+function toShownHead(head: ChatHead | DeletedChat): JsonObject {
+  if ('deleted' in head) return { ...head };
+  const { fields, ...others } = head;
+  return { ...fields, ...others };
+}
+
+function toShownChat({ head, rest, turns }: StoredChat): JsonObject {
+  return { ...rest, ...toShownHead(head), turns };
+}
+
+/** Parameters of an address as they came. */
+type Query = Readonly<Record<string, unknown>>;
+
+const mostOnPage = 500;
+const usualOnPage = 100;
+const mostWords = 20;
+const mostQueryChars = 500;
+
+/** Which chats are listed. Throws invalid_request with the name of the parameter. */
+function readListQuery(query: Query): ChatListQuery {
+  return { limit: readLimit(query), archived: readFlag(query, 'archived'), after: readToken(query.token) };
+}
+
+/** How many are asked for. */
+function readLimit(query: Query): number {
+  const limit = readNumber(query, 'limit') ?? usualOnPage;
+  if (limit < 1 || limit > mostOnPage) throw requestFault('limit', `must be a whole number from 1 to ${mostOnPage}`);
+  return limit;
+}
+
+/** The words that must stand in what is found, in lower case; undefined if nothing is looked for. */
+function readWords({ query }: Query): readonly string[] | undefined {
+  if (query === undefined || query === '') return undefined;
+  if (typeof query !== 'string') throw requestFault('query', 'may be given once');
+  if (query.length > mostQueryChars) throw requestFault('query', `must have at most ${mostQueryChars} characters`);
+  const words = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
+  if (words.length > mostWords) throw requestFault('query', `must have at most ${mostWords} words`);
+  return words.length === 0 ? undefined : words;
+}
+
+/** Whether excerpts are asked for. */
+function readExcerpts(query: Query): boolean {
+  return readFlag(query, 'excerpts');
+}
+
+function toToken({ shelf, updatedAtMs, id }: ChatMark): string {
+  return Buffer.from(JSON.stringify([shelf, updatedAtMs, id])).toString('base64url');
+}
+
+function readToken(token: unknown): ChatMark | undefined {
+  if (token === undefined || token === '') return undefined;
+  const value = typeof token === 'string' ? tryParseJson(Buffer.from(token, 'base64url').toString()) : undefined;
+  const [shelf, updatedAtMs, id] = Array.isArray(value) ? value : [];
+  if (Number.isSafeInteger(shelf) && Number.isSafeInteger(updatedAtMs) && typeof id === 'string' && !id.includes('\0'))
+    return { shelf, updatedAtMs, id };
+  throw requestFault('token', 'must be the nextToken of the page before');
+}
+
+/** After which revision; 0 for everything. */
+function readSince(query: Query): number {
+  return readNumber(query, 'since') ?? 0;
+}
+
+function readNumber(query: Query, name: string): number | undefined {
+  const value = query[name];
+  if (value === undefined || value === '') return undefined;
+  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) throw requestFault(name, 'must be a whole number');
+  return Number(value);
+}
+
+function readFlag(query: Query, name: string): boolean {
+  const value = query[name] ?? 'false';
+  if (value !== 'true' && value !== 'false') throw requestFault(name, 'must be true or false');
+  return value === 'true';
 }

@@ -1,10 +1,13 @@
+import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
+import { isNetwork } from '#contract/configuration/values.ts';
+import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { requireShape } from '#contract/request-fault.ts';
+import { requestFault, requireShape } from '#contract/request-fault.ts';
 import { storedEntries } from '#contract/stored-entries.ts';
 import { KeyRotation, NewKey } from '#contract/user-keys.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -17,7 +20,6 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import { toStoredKey } from './to-stored-key.ts';
 
 export interface KeyRoutesDeps {
   readonly store: KeyStore;
@@ -132,4 +134,51 @@ function toShown(key: StoredKey): JsonObject {
 
 function notThere(): ParleyError {
   return new ParleyError('key_not_found', 'You have no key in force under this id; GET /v1/user/keys lists yours.');
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Who makes a key, and what of it nobody chooses. */
+interface Making {
+  readonly owner: Caller;
+  readonly right: SelfService;
+  readonly id: string;
+  readonly made: Pick<ReturnType<typeof toMadeKey>, 'digest' | 'prefix'>;
+  readonly nowMs: number;
+}
+
+/** A key as it is asked for. Throws invalid_request with the path of what cannot be. */
+function toStoredKey(asked: NewKey, { owner, right, id, made, nowMs }: Making): StoredKey {
+  const { name = '', deployments, allowedIps } = asked;
+  if (/\p{C}/u.test(name)) throw requestFault('name', 'must be one line of text');
+  return {
+    ...{ id, owner: owner.subject, project: owner.project, roles: owner.roles, signedInAtMs: owner.signedInAtMs ?? nowMs },
+    ...{ name, prefix: made.prefix, digest: made.digest, version: 1, former: null },
+    deployments: deployments === undefined ? null : [...new Set(deployments.map(toId))],
+    allowedIps: allowedIps === undefined ? null : [...new Set(allowedIps.map(toNetwork))],
+    ...{ createdAtMs: nowMs, expiresAtMs: toExpiry(asked, right, nowMs), lastUsedAtMs: null },
+  };
+}
+
+function toExpiry({ expiresAt, days }: NewKey, { maxDays }: SelfService, nowMs: number): number {
+  if (expiresAt !== undefined && days !== undefined) throw requestFault('days', 'cannot stand beside expiresAt');
+  if (days !== undefined && days > maxDays) throw requestFault('days', `must be at most ${maxDays}, as your roles have it`);
+  const latestMs = nowMs + maxDays * dayMs;
+  if (expiresAt === undefined) return days === undefined ? latestMs : nowMs + days * dayMs;
+  if (expiresAt <= nowMs) throw requestFault('expiresAt', 'must be in the future, in milliseconds since the epoch');
+  if (expiresAt > latestMs)
+    throw requestFault('expiresAt', `must be at most ${latestMs}, ${maxDays} days from now, as your roles have it`);
+  return expiresAt;
+}
+
+function toId(text: string, index: number): string {
+  const id = toDeploymentId(text);
+  if (id === undefined) throw requestFault(`deployments[${index}]`, 'can be the id of no deployment');
+  return id;
+}
+
+function toNetwork(text: string, index: number): string {
+  const [address = ''] = text.split('/');
+  if (isNetwork(text) && isIP(address) !== 0) return text;
+  throw requestFault(`allowedIps[${index}]`, 'must be an address, or a network such as 10.0.0.0/8');
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 import { pathBelow } from '#base/url-path.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
+import { adminRole } from '#contract/roles.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
@@ -13,12 +14,13 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { featureAddress } from '#domain/deployments/features.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import type { LimitStatus } from '#domain/limits/limit-refusal.ts';
+import { unitsPerUsd } from '#domain/limits/limits.ts';
+import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials } from '../http/read-request.ts';
-import { toDocumentList } from './document-list.ts';
-import { toLimitStats } from './limit-stats.ts';
 
 export interface CallerRoutesDeps {
   /** Whether chats can be shared, as far as the configuration lets users do it. */
@@ -116,4 +118,46 @@ function toStarterForm(starters: readonly string[]): { readonly starters: readon
   const choices = [...new Set(starters)];
   const starter = { type: 'string', title: 'Starter', description: 'A prompt to begin with.', enum: choices };
   return { starters, schema: { type: 'object', properties: choices.length === 0 ? {} : { starter } } };
+}
+
+/** `{object: "list", data: […]}`: how far the documents of an application are; the maker and those who administer are told where each lies. */
+function toDocumentList(
+  documents: readonly DocumentProgress[],
+  { caller, deployment }: { readonly caller: Caller; readonly deployment: Deployment },
+): Record<string, unknown> {
+  const isTold = caller.chain === null && (caller.subject === deployment.ownership?.owner || caller.roles.includes(adminRole));
+  const data = documents.map(({ name, reference, state, isSearchable, reason = null, done, total = null }) => {
+    return { name, ...(isTold && { reference }), state, searchable: isSearchable, reason, passages: { done, total } };
+  });
+  return { object: 'list', data };
+}
+
+/** One window as callers are shown it; tokens, requests or USD, and milliseconds since the epoch. */
+interface WindowStats {
+  readonly total: number | null;
+  readonly used: number;
+  /** What calls under way may come to use; absent if there are none. */
+  readonly reserved?: number;
+  readonly resetsAt: number;
+}
+
+/** `{minuteTokenStats, …}`: what is used of every window; those without a limit have no total and are not counted. */
+function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): Record<string, WindowStats> {
+  const ends = periodEnds(nowMs);
+  return Object.fromEntries(
+    windows.map((window) => {
+      const status = statuses.find((each) => each.window === window);
+      const units = window.kind === 'cost' ? unitsPerUsd : 1;
+      const stats: WindowStats =
+        status === undefined
+          ? { total: null, used: 0, resetsAt: ends[window.period] }
+          : {
+              total: status.total / units,
+              used: status.used / units,
+              ...(status.reserved > 0 && { reserved: status.reserved / units }),
+              resetsAt: status.resetsAtMs,
+            };
+      return [toStatsName(window), stats];
+    }),
+  );
 }

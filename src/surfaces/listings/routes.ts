@@ -1,8 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
+import { toPublicProperties } from '#contract/quick-app/public-properties.ts';
+import { leaveOutSecrets } from '#contract/quick-app/secrets.ts';
+import { adminRole } from '#contract/roles.ts';
+import { isBoundKey } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { isLedByAnother } from '#domain/callers/chain.ts';
 import type { Identify } from '#domain/callers/identify.ts';
+import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -10,7 +16,6 @@ import { findUsable, listUsable } from '#domain/deployments/usable-deployments.t
 import { readCredentials } from '../http/read-request.ts';
 import { readKinds } from './deployment-kinds.ts';
 import { toListItem } from './list-item.ts';
-import { type ListedAs, listedAs, listedAsModels } from './listed-as.ts';
 
 export interface ListingDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -62,4 +67,83 @@ function list(app: FastifyInstance, deps: ListingDeps, { base, as }: Listing): v
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
     return toItem(await findUsable(lookup, id, as.has), caller);
   });
+}
+
+/** What a listing has, and the fields by which it shows it otherwise than the rest. */
+interface ListedAs {
+  readonly has: (deployment: Deployment) => boolean;
+  readonly toFields: (deployment: Deployment, caller: Caller) => Readonly<Record<string, unknown>>;
+}
+
+/** The listings below each prefix, by the last segment of their paths. */
+const listedAs: Readonly<Record<string, ListedAs>> = {
+  deployments: {
+    has: () => true,
+    toFields: ({ id, kind }) => ({ object: kind === 'model' ? 'model' : 'deployment', model: id }),
+  },
+  models: { has: ({ kind }) => kind === 'model', toFields: ({ id }) => ({ object: 'model', model: id }) },
+  applications: {
+    has: ({ kind }) => kind === 'application',
+    toFields: (deployment, caller) => ({ object: 'application', application: deployment.id, ...toSettings(deployment, caller) }),
+  },
+};
+
+/**
+ * `/v1/models`, which stock clients read: to them everything is a model, and `name` is what they show instead of the id. Limits and
+ * abilities stand under the names that OpenRouter, vLLM, Groq and Anthropic give them, since each client reads one of these.
+ */
+const listedAsModels: ListedAs = {
+  has: () => true,
+  toFields: (deployment) => ({
+    object: 'model',
+    type: 'model',
+    name: toName(deployment),
+    ...toLimits(getAbilities(deployment)),
+    ...(deployment.type === 'chat' && toAbilities(getAbilities(deployment))),
+  }),
+};
+
+function toName({ id, displayName = id, displayVersion }: Deployment): string {
+  return displayVersion === undefined ? displayName : `${displayName} ${displayVersion}`;
+}
+
+function toLimits({ contextTokens, maxOutputTokens }: Abilities): Record<string, unknown> {
+  return {
+    context_length: contextTokens,
+    context_window: contextTokens,
+    max_model_len: contextTokens,
+    max_input_tokens: contextTokens,
+    max_output_tokens: maxOutputTokens,
+  };
+}
+
+function toAbilities({ readsImages, readsPdfs, reasons, callsTools }: Abilities): Record<string, unknown> {
+  const inputs = ['text', ...(readsImages ? ['image'] : []), ...(readsPdfs ? ['file'] : [])];
+  const parameters = [
+    ...['max_tokens', 'response_format', 'stop', 'temperature', 'top_p'],
+    ...(callsTools ? ['tools', 'tool_choice'] : []),
+    ...(reasons ? ['reasoning_effort'] : []),
+  ];
+  return { architecture: { input_modalities: inputs, output_modalities: ['text'] }, supported_parameters: parameters };
+}
+
+/**
+ * Returns the settings of an application that has a type. Callers who neither own nor administer it see only the properties that
+ * its form marks as public.
+ */
+function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {
+  const { ofType } = deployment;
+  if (ofType === undefined) return {};
+  const properties = leaveOutSecrets(ofType.properties);
+  const shown = isOwnOrAdministered(deployment, caller) ? properties : toPublicProperties(properties);
+  return {
+    application_type_schema_id: ofType.schemaId,
+    ...(Object.keys(shown).length > 0 && { application_properties: shown }),
+  };
+}
+
+function isOwnOrAdministered({ ownership }: Deployment, caller: Caller): boolean {
+  if (isBoundKey(caller)) return false;
+  if (ownership?.owner === caller.subject && !isLedByAnother(caller)) return true;
+  return caller.chain === null && caller.roles.includes(adminRole);
 }

@@ -1,15 +1,18 @@
-import type { JsonObject } from '#base/json.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { pushed } from '#base/pushed.ts';
+import { parseChatRequest } from '#contract/chat-request.ts';
+import type { Completion, ResponseAttachment } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { type McpMessage, parseMcpToolCall } from '#contract/mcp/message.ts';
-import type { Calls } from '#domain/call.ts';
+import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
+import { type McpMessage, McpQuery, parseMcpQuery, parseMcpToolCall } from '#contract/mcp/message.ts';
+import type { Answer, Call, Calls, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
 import type { RequestContext } from '../http/request-context.ts';
-import { ask } from './ask.ts';
-import { toDiscovered, toInitialized, toStatelessResult, toToolList, toToolName } from './describe.ts';
 import type { Outlet } from './outlet.ts';
 import { Progress } from './progress.ts';
-import { type Era, eraOf, metaOf } from './revision.ts';
 import { asRpcFault, RpcFault } from './rpc-fault.ts';
 import type { RunningCalls } from './running-calls.ts';
 
@@ -103,4 +106,185 @@ export class Exchange {
     const session = this.#parts.context.request.headers[sessionHeader];
     return { caller: this.#parts.caller, session: typeof session === 'string' ? session : undefined, requestId };
   }
+}
+
+/** How long a list may be kept: a configuration can be changed at any time. */
+const cacheHints = { ttlMs: 60_000, cacheScope: 'private' };
+const capabilities = { tools: {} };
+
+/** The answer to `initialize`. */
+function toInitialized(deployment: Deployment, asked: unknown): JsonObject {
+  const { description: instructions } = deployment;
+  return { protocolVersion: negotiate(asked), capabilities, serverInfo: toServerInfo(deployment), instructions };
+}
+
+/** The answer to `server/discover`. */
+function toDiscovered({ description: instructions }: Deployment): JsonObject {
+  return { ...cacheHints, supportedVersions: [statelessRevision], capabilities, instructions };
+}
+
+/** The answer to `tools/list`. */
+function toToolList(deployment: Deployment): JsonObject {
+  return { ...cacheHints, tools: [toTool(deployment)] };
+}
+
+/** What every answer of the stateless revision has. */
+function toStatelessResult(deployment: Deployment, result: JsonObject): JsonObject {
+  return { resultType: 'complete', ...result, _meta: { 'io.modelcontextprotocol/serverInfo': toServerInfo(deployment) } };
+}
+
+/** Of the last segment of the id: letters, digits, `_` and `-`, at most 64. */
+function toToolName({ id }: Pick<Deployment, 'id'>): string {
+  const name = id
+    .slice(id.lastIndexOf('/') + 1)
+    .replace(/[^a-zA-Z0-9_-]+/g, '_')
+    .slice(0, 64);
+  return /[a-zA-Z0-9]/.test(name) ? name : 'ask';
+}
+
+function toTool(deployment: Deployment): JsonObject {
+  const { id, displayName: title = id, description = `Asks ${title} and gives its answer.`, kind } = deployment;
+  // A model only answers; what an application does behind its answer is its own affair.
+  const annotations = kind === 'model' ? { title, readOnlyHint: true, openWorldHint: false } : { title, openWorldHint: true };
+  return { name: toToolName(deployment), title, description, inputSchema: McpQuery, annotations };
+}
+
+function toServerInfo({ id, displayName: title = id }: Deployment): JsonObject {
+  return { name: packageJson.name, title, version: packageJson.version };
+}
+
+/** One call of the tool. */
+interface Asking {
+  readonly call: Call;
+  /** Aborted when the client cancels the call, or leaves. */
+  readonly signal: AbortSignal;
+  readonly args: unknown;
+  /** Absent: nobody wants to know. */
+  readonly progress: Progress | undefined;
+}
+
+/** Asks a deployment: the result of the tool, which says in words what went wrong if something did. Rejects if the caller has left. */
+async function ask(
+  calls: Calls,
+  { context, outlet }: { readonly context: RequestContext; readonly outlet: Outlet },
+  { call, signal, args, progress }: Asking,
+): Promise<JsonObject> {
+  try {
+    const target = await calls.authorize(call, 'chat');
+    const { query } = parseMcpQuery(args);
+    const request = parseChatRequest({ messages: [{ role: 'user', content: query }], stream: progress !== undefined });
+    const start = (sink: ReplySink): Answer => {
+      const answer = calls.answer(target, { request }, sink);
+      context.answeredBy(answer);
+      if (progress !== undefined) outlet.open();
+      return answer;
+    };
+    const whole = await foldFrames(pushed(start, signal), toolResultBound, (chunk) => progress?.note(chunk));
+    return { content: toContent(whole) };
+  } catch (thrown) {
+    if (context.hasLeft) throw thrown;
+    return { content: [{ type: 'text', text: toWords(context.failed(thrown)) }], isError: true };
+  }
+}
+
+function toWords({ message, code, shownCode, retryAfterSeconds }: ParleyError): string {
+  const again = retryAfterSeconds === undefined ? '' : ` Another try makes sense after ${retryAfterSeconds} s.`;
+  return `${message}${again} (${shownCode ?? code})`;
+}
+
+const defaultType = 'text/markdown';
+/** Media types whose data is text. */
+const isText = /^text\/|^application\/(json|xml|yaml|javascript|sql)$|\+(json|xml|yaml)$/;
+
+/** A reply as the content of a tool result: its text, then its attachments. */
+function toContent({ choices: [choice] }: Completion): JsonObject[] {
+  const message = choice?.message;
+  const attachments = (message?.custom_content?.attachments ?? []).flatMap(toItems);
+  return [{ type: 'text', text: message?.content ?? '' }, ...attachments];
+}
+
+/** None for one that has neither data nor an address. */
+function toItems(attachment: ResponseAttachment, nth: number): JsonObject[] {
+  const { type: mimeType = defaultType, title, data, url, reference_url } = attachment;
+  const link = url ?? reference_url;
+  if (data === undefined) return link === undefined ? [] : [{ type: 'resource_link', uri: link, name: title ?? link, mimeType }];
+  const isBytes = !isText.test(mimeType);
+  const [family = ''] = mimeType.split('/');
+  if (isBytes && (family === 'image' || family === 'audio')) return [{ type: family, data, mimeType }];
+  const resource = { uri: reference_url ?? `attachment:${nth}`, mimeType, ...(isBytes ? { blob: data } : { text: data }) };
+  return [{ type: 'resource', resource: { ...resource, ...(title !== undefined && { _meta: { title } }) } }];
+}
+
+/** The revision in which each request stands alone. */
+const statelessRevision = '2026-07-28';
+/** Those that begin with `initialize`, the oldest first. */
+const sessionRevisions = ['2025-03-26', '2025-06-18', '2025-11-25'] as const;
+const newestOfSessions = sessionRevisions[2];
+
+const versionKey = 'io.modelcontextprotocol/protocolVersion';
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+
+/** How a client speaks. */
+type Era = 'sessions' | 'stateless';
+
+/** The era of a request, whose header fields and body must agree. Throws RpcFault. */
+function eraOf(headers: IncomingHttpHeaders, message: McpMessage): Era {
+  const meta = metaOf(message);
+  const told = single(headers['mcp-protocol-version']);
+  if (!Object.hasOwn(meta, versionKey) && told !== statelessRevision) {
+    const isKnown = told === undefined || (sessionRevisions as readonly string[]).includes(told);
+    if (!isKnown && message.method !== 'initialize') throw unsupported(told);
+    return 'sessions';
+  }
+  requireEnvelope(meta);
+  if (told !== meta[versionKey]) throw mismatch('MCP-Protocol-Version', String(meta[versionKey]));
+  if (told !== statelessRevision) throw unsupported(told);
+  requireMirrored(headers, message);
+  return 'stateless';
+}
+
+/** The revision that is spoken with a client which asks for one. */
+function negotiate(asked: unknown): string {
+  return sessionRevisions.find((each) => each === asked) ?? newestOfSessions;
+}
+
+/** `_meta` of a message; empty if it has none. */
+function metaOf({ params }: McpMessage): JsonObject {
+  const meta = params?._meta;
+  return isJsonObject(meta) ? meta : {};
+}
+
+function requireEnvelope(meta: JsonObject): void {
+  if (typeof meta[versionKey] !== 'string')
+    throw new RpcFault('invalidParams', `params._meta must have a text as ${versionKey}.`);
+  if (!isJsonObject(meta[capabilitiesKey]))
+    throw new RpcFault('invalidParams', `params._meta must have an object as ${capabilitiesKey}.`);
+}
+
+/** What those on the way may go by must be what the body says. */
+function requireMirrored(headers: IncomingHttpHeaders, { method, params }: McpMessage): void {
+  if (single(headers['mcp-method']) !== method) throw mismatch('Mcp-Method', method);
+  const name = method === 'tools/call' ? params?.name : undefined;
+  if (typeof name === 'string' && decoded(single(headers['mcp-name'])) !== name) throw mismatch('Mcp-Name', name);
+}
+
+/** Names that no header field can carry come as base64. */
+function decoded(value: string | undefined): string | undefined {
+  const [, encoded] = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value ?? '') ?? [];
+  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+function mismatch(header: string, wanted: string): RpcFault {
+  return new RpcFault('headerMismatch', `The header field ${header} must be what the body says: ${wanted.slice(0, 200)}.`);
+}
+
+function unsupported(requested: string | undefined): RpcFault {
+  const supported = [statelessRevision, ...sessionRevisions.toReversed()];
+  return new RpcFault('unsupportedVersion', `This protocol version is not spoken here; these are: ${supported.join(', ')}.`, {
+    data: { supported, requested },
+  });
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
 }

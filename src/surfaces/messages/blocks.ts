@@ -1,8 +1,7 @@
 import { CallArguments } from '#contract/call-arguments.ts';
 import { ParleyError } from '#contract/errors.ts';
-import type { ContentBlock } from '#contract/messages/dialect.ts';
+import type { BlockDelta, ContentBlock } from '#contract/messages/dialect.ts';
 import type { MessageEvent } from './message-event.ts';
-import { toBlock, toDeltas } from './to-block.ts';
 import type { Piece } from './to-pieces.ts';
 
 const maxWaitingChars = 16 * 1024 * 1024;
@@ -147,4 +146,41 @@ export class Blocks {
 /** A signature is over the whole block: what is thought after it is another one. */
 function isLastOfBlock(piece: Piece): boolean {
   return piece.kind === 'thinking' && piece.signature !== undefined;
+}
+
+/** The block that pieces begin, empty; `newId` if a tool call has none. Undefined for a tool call whose name is not there yet. */
+function toBlock(pieces: readonly Piece[], newId: string, toToolName: (name: string) => string): ContentBlock | undefined {
+  const [first] = pieces;
+  switch (first?.kind) {
+    case 'text':
+      return { type: 'text', text: '' };
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'redacted_thinking':
+      return { type: 'redacted_thinking', data: first.data };
+    case 'tool_use': {
+      const calls = pieces.filter((piece) => piece.kind === 'tool_use');
+      const name = calls.find((call) => call.name !== undefined)?.name;
+      const id = calls.find((call) => call.id !== undefined)?.id ?? newId;
+      return name === undefined ? undefined : { type: 'tool_use', id, name: toToolName(name), input: {} };
+    }
+  }
+  return undefined;
+}
+
+/** What a piece adds to its block. */
+function toDeltas(piece: Piece): BlockDelta[] {
+  switch (piece.kind) {
+    case 'text':
+      return [{ type: 'text_delta', text: piece.text }];
+    case 'tool_use':
+      return piece.text === '' ? [] : [{ type: 'input_json_delta', partial_json: piece.text }];
+    case 'thinking': {
+      const deltas: BlockDelta[] = piece.text === '' ? [] : [{ type: 'thinking_delta', thinking: piece.text }];
+      if (piece.signature !== undefined) deltas.push({ type: 'signature_delta', signature: piece.signature });
+      return deltas;
+    }
+    case 'redacted_thinking':
+      return [];
+  }
 }

@@ -1,18 +1,18 @@
-import { tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
+import type { BlockDelta, ContentBlock, MessagesReply } from '#contract/messages/dialect.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import type { ReplySink } from '#domain/call.ts';
 import { thoughtFields } from '#domain/upstreams/lost-thoughts.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { EventHead } from '../http/event-stream.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { EventWriter } from '../http/streamed-reply.ts';
-import { toNamedEvent, toTextEvents } from './message-event.ts';
-import { MessageFold } from './message-fold.ts';
-import { inOwnWords } from './relayed-fault.ts';
+import { type MessageEvent, toNamedEvent, toTextEvents } from './message-event.ts';
 import type { ReplyEvents } from './reply-events.ts';
 import { toReplyHeaders } from './reply-headers.ts';
 
@@ -116,4 +116,75 @@ function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {
   if (isWhole === (asked === 'whole')) return;
   const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
   throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
+}
+
+/** The JSON answer: the events of a message folded. */
+export class MessageFold {
+  #message: MessagesReply | undefined;
+  #block: ContentBlock | undefined;
+  readonly #pieces: string[] = [];
+
+  add(event: MessageEvent): void {
+    switch (event.type) {
+      case 'message_start':
+        this.#message = event.message;
+        break;
+      case 'content_block_start':
+        this.#block = { ...event.content_block };
+        break;
+      case 'content_block_delta':
+        this.#addDelta(event.delta);
+        break;
+      case 'content_block_stop':
+        this.#endBlock();
+        break;
+      case 'message_delta': {
+        const { delta, usage, parley } = event;
+        if (this.#message !== undefined)
+          this.#message = { ...this.#message, ...delta, usage: { ...this.#message.usage, ...usage }, parley };
+        break;
+      }
+    }
+  }
+
+  /** Undefined before the first event. */
+  get message(): MessagesReply | undefined {
+    return this.#message;
+  }
+
+  #addDelta(delta: BlockDelta): void {
+    if (delta.type === 'signature_delta') this.#block = { ...this.#block, signature: delta.signature } as ContentBlock;
+    else if (delta.type === 'text_delta') this.#pieces.push(delta.text);
+    else if (delta.type === 'thinking_delta') this.#pieces.push(delta.thinking);
+    else if (delta.type === 'input_json_delta') this.#pieces.push(delta.partial_json);
+  }
+
+  #endBlock(): void {
+    const text = this.#pieces.splice(0).join('');
+    const block = this.#block;
+    if (block === undefined) return;
+    if (block.type === 'text') block.text = text;
+    else if (block.type === 'thinking') block.thinking = text;
+    else if (block.type === 'tool_use') block.input = toInput(text);
+    this.#message?.content.push(block);
+  }
+}
+
+/** A call that was cut short has no input; the stop reason says so. */
+function toInput(args: string): object {
+  const value = tryParseJson(args);
+  return isJsonObject(value) ? value : {};
+}
+
+/** Statuses of an upstream that refuses Parley, not the caller: what it says of that is not the caller's to act on. */
+const ofOurs: ReadonlySet<number> = new Set([401, 402, 403]);
+
+/**
+ * What a relayed stream broke off with, as its upstream put it: clients decide by the type of an error whether they try
+ * again. What the upstream did not put in words of the dialect stays in ours.
+ */
+function inOwnWords(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
+  const { cause, overflow } = error;
+  if (!(cause instanceof UpstreamFault) || cause.status === undefined || ofOurs.has(cause.status)) return error;
+  return { status: cause.status, message: cause.message, param: null, displayMessage: cause.displayMessage, overflow };
 }

@@ -7,7 +7,7 @@ import type { MessagesReply } from '#contract/messages/dialect.ts';
 import { chunk, delta, finish, text, usage } from '#test/chunks.ts';
 import { blocksOf, grammarFaults } from '#test/message-events.ts';
 import type { MessageEvent } from './message-event.ts';
-import { MessageFold } from './message-fold.ts';
+import { MessageFold } from './message-reply.ts';
 import { ReplyEvents } from './reply-events.ts';
 
 const facts = { messageId: 'msg_1', model: 'gpt', promptTokens: 9, toToolName: (name: string) => name };

@@ -1,10 +1,11 @@
 import { isJsonObject } from '#base/json.ts';
-import type { Chunk, ChunkChoice, FinishReason, Usage } from '#contract/chunk.ts';
+import { Accumulator } from '#contract/accumulate.ts';
+import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from '#contract/chunk.ts';
 import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
+import type { Parley } from '#contract/messages/parley.ts';
+import { toCount } from '#domain/usage/usage.ts';
 import { type BlockFacts, Blocks } from './blocks.ts';
-import { Extras } from './extras.ts';
-import type { MessageEvent } from './message-event.ts';
-import { toMessagesUsage } from './to-messages-usage.ts';
+import type { MessageEvent, PingEvent } from './message-event.ts';
 import { toPieces } from './to-pieces.ts';
 
 const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
@@ -92,4 +93,56 @@ export class ReplyEvents {
     const none = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
     return { input_tokens: this.#facts.promptTokens, ...none };
   }
+}
+
+const maxChars = 16 * 1024 * 1024;
+
+/** What a reply has that the dialect has no place for: sent in pings as it comes, and whole at the end. */
+class Extras {
+  readonly #folded = new Accumulator();
+  #chars = 0;
+  #statistics: Statistics | undefined;
+
+  add(custom: NonNullable<Delta['custom_content']>): PingEvent[] {
+    this.#chars += JSON.stringify(custom).length;
+    if (this.#chars <= maxChars) this.#folded.add(toChunk(custom));
+    return [{ type: 'ping', parley: { custom_content: custom } }];
+  }
+
+  note(statistics: Statistics): void {
+    this.#statistics = statistics;
+  }
+
+  /** The whole; without custom content if that was too much to be kept. */
+  whole(): Parley {
+    const custom = this.#chars <= maxChars ? this.#folded.completion().choices[0]?.message.custom_content : undefined;
+    return { ...(custom && { custom_content: custom }), ...(this.#statistics && { statistics: this.#statistics }) };
+  }
+}
+
+function toChunk(custom: NonNullable<Delta['custom_content']>) {
+  const choices = [{ index: 0, delta: { custom_content: custom }, finish_reason: null }];
+  return { id: '', object: 'chat.completion.chunk' as const, created: 0, choices };
+}
+
+/** Counts as the dialect has them: `input_tokens` is what the cache had no part in. */
+function toMessagesUsage({ prompt_tokens, completion_tokens, ...rest }: Usage): MessagesUsage {
+  const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
+  const read = Math.min(prompt_tokens, toCount(prompt.cached_tokens));
+  const written = Math.min(prompt_tokens - read, toCount(prompt.cache_write_tokens));
+  const writtenForHour = Math.min(written, toCount(prompt.cache_write_1h_tokens));
+  const completion = isJsonObject(rest.completion_tokens_details) ? rest.completion_tokens_details : {};
+  const thinking = toCount(completion.reasoning_tokens);
+  return {
+    input_tokens: prompt_tokens - read - written,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    ...(writtenForHour > 0 && {
+      cache_creation: { ephemeral_5m_input_tokens: written - writtenForHour, ephemeral_1h_input_tokens: writtenForHour },
+    }),
+    output_tokens: completion_tokens,
+    ...(typeof rest.cost === 'number' && { cost: rest.cost }),
+    ...(typeof rest.service_tier === 'string' && { service_tier: rest.service_tier }),
+    ...(thinking > 0 && { output_tokens_details: { thinking_tokens: thinking } }),
+  };
 }

@@ -1,14 +1,25 @@
 import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
+import { pathBelow } from '#base/url-path.ts';
+import { toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import { findSessionInMetadata } from '#contract/session-id.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/usage.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
+import { readCredentials } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -16,9 +27,7 @@ import { serveCalls } from '../http/serve-raw.ts';
 import { StreamedReply } from '../http/streamed-reply.ts';
 import { canonicalPrefix, errorDialectOf } from './error-dialect.ts';
 import { JsonMessage, MessageWriter } from './message-reply.ts';
-import { type ModelRoutesDeps, modelRoutes } from './model-routes.ts';
 import { ReplyEvents } from './reply-events.ts';
-import { checkCachePolicy, prefersCache, toNativeHeaders } from './request-headers.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import { ToolNames } from './tool-names.ts';
 import { findUnsupported } from './unsupported-fields.ts';
@@ -118,4 +127,103 @@ function conversationPrefix(body: unknown, subject: string): string {
   const { system, messages } = isJsonObject(body) ? body : {};
   const [first] = Array.isArray(messages) ? messages : [];
   return hash('sha256', JSON.stringify([subject, system, first]), 'base64url');
+}
+
+interface ModelRoutesDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly catalog: Catalog;
+  readonly identify: Identify;
+  /** Shown as the time a deployment was made; seconds since the epoch. */
+  readonly createdSeconds: number;
+}
+
+/** `/{alias}/v1/models[/{id}]`: what the caller may use, in the shape of the dialect. */
+function modelRoutes(
+  app: FastifyInstance,
+  alias: string,
+  { snapshot, catalog, identify, createdSeconds }: ModelRoutesDeps,
+): void {
+  const base = `/${alias}/v1/models`;
+  const toItem = (deployment: Deployment): object => toModelItem(deployment, new Date(createdSeconds * 1000).toISOString());
+  app.get(base, async ({ raw }) => {
+    const caller = await identify(readCredentials(raw, true), raw, 'accepts bound keys');
+    const usable = await listUsable({ catalog, snapshot: snapshot(), caller }, isChat);
+    const ids = usable.map(({ id }) => id);
+    return { data: usable.map(toItem), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
+  });
+  app.get(`${base}/*`, async ({ raw, url }) => {
+    const caller = await identify(readCredentials(raw, true), raw, 'accepts bound keys');
+    const id = toDeploymentId(pathBelow(`${base}/`, url));
+    return toItem(await findUsable({ catalog, snapshot: snapshot(), caller }, id, isChat));
+  });
+}
+
+function isChat({ type }: Deployment): boolean {
+  return type === 'chat';
+}
+
+/** All fields of the dialect; what is not known is null. */
+function toModelItem(deployment: Deployment, created_at: string): object {
+  const { id, displayName } = deployment;
+  const abilities = getAbilities(deployment);
+  return {
+    type: 'model',
+    id,
+    display_name: displayName ?? id,
+    created_at,
+    max_input_tokens: abilities.contextTokens ?? null,
+    max_tokens: abilities.maxOutputTokens ?? null,
+    capabilities: toCapabilities(abilities),
+    line: null,
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+  };
+}
+
+/** Returns all capabilities of the dialect. Capabilities that only Claude models have are not translated for other models. */
+function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities): object {
+  const support = (supported: boolean) => ({ supported });
+  return {
+    batch: support(false),
+    citations: support(isClaude),
+    code_execution: support(isClaude),
+    context_management: {
+      ...{ supported: isClaude, clear_thinking_20251015: null, clear_tool_uses_20250919: null, compact_20260112: null },
+    },
+    effort: {
+      ...{ supported: reasons, low: support(reasons), medium: support(reasons), high: support(reasons) },
+      ...{ max: support(reasons && isClaude), xhigh: null },
+    },
+    image_input: support(readsImages),
+    pdf_input: support(readsPdfs),
+    server_tools: { supported: isClaude, code_execution: support(isClaude), web_search: support(isClaude) },
+    structured_outputs: support(true),
+    thinking: { supported: reasons, types: { adaptive: support(reasons && isClaude), enabled: support(reasons) } },
+  };
+}
+
+const cachePolicies: readonly unknown[] = [undefined, 'availability-priority', 'cache-priority'];
+const policyHeader = 'x-core-cache-policy';
+
+/** Header fields of the dialect that an upstream of it is sent: its version, under whichever name it came, and its betas. */
+function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const version = textOf(headers['anthropic-version']) ?? textOf(headers['msgapi-version']);
+  const betas = textOf(headers['anthropic-beta']);
+  return { ...(version && { 'anthropic-version': version }), ...(betas && { 'anthropic-beta': betas }) };
+}
+
+/** Whether a conversation stays with one upstream, which may have cached its prompt (`X-CORE-CACHE-POLICY`, docs/messages.md). */
+function prefersCache(headers: IncomingHttpHeaders): boolean {
+  return headers[policyHeader] === 'cache-priority';
+}
+
+/** Throws `invalid_request` for a cache policy that is none. */
+function checkCachePolicy(headers: IncomingHttpHeaders): void {
+  if (cachePolicies.includes(headers[policyHeader])) return;
+  throw new ParleyError('invalid_request', 'X-CORE-CACHE-POLICY must be availability-priority or cache-priority.');
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(',') : value;
 }

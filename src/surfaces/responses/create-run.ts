@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
+import { ParleyError } from '#contract/errors.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
@@ -12,15 +13,13 @@ import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
 import { AllowedCalls } from './allowed-calls.ts';
-import { fitItems } from './fit-items.ts';
 import { McpApprovals } from './mcp-approvals.ts';
-import { toRemoteServers } from './mcp-servers.ts';
+import { toMcpName, toRemoteServers } from './mcp-servers.ts';
 import type { OpenedResponse } from './response-keeper.ts';
 import { ResponseRun } from './response-run.ts';
-import { type SealedItem, ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
+import { isSealed, type SealedItem, ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import type { Conversing } from './to-messages.ts';
-import { isUntouched, toNativeRequest } from './to-native-request.ts';
 
 const stateType = 'parley:state';
 
@@ -169,4 +168,107 @@ function toNative(
 /** A conversation that names its cache stays with one upstream. */
 function affinityOf({ prompt_cache_key: key }: ResponsesRequest, subject: string): string | undefined {
   return key === undefined ? undefined : hash('sha256', JSON.stringify([subject, key]), 'base64url');
+}
+
+/** How long a conversation may be, and how long one is. */
+interface Fitting {
+  /** Tokens of a request that the model takes; absent if nobody knows. */
+  readonly maxTokens: number | undefined;
+  /** Whether the oldest may be dropped. */
+  readonly mayDrop: boolean;
+  /** Estimated tokens of a request with these items. */
+  readonly tokensOf: (items: readonly AnyItem[]) => number;
+}
+
+/**
+ * The items that fit the model: the oldest are dropped, but never instructions, a call without its output, nor a thought
+ * without what it led to. Throws context_length_exceeded.
+ */
+function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, tokensOf }: Fitting): readonly AnyItem[] {
+  if (maxTokens === undefined) return items;
+  const tokens = tokensOf(items);
+  if (tokens <= maxTokens) return items;
+  const from = (cut: number): AnyItem[] => items.filter((item, index) => index >= cut || isKept(item));
+  const fits = (cut: number): boolean => tokensOf(from(cut)) <= maxTokens;
+  const cut = mayDrop ? firstThat(cutsOf(items), fits) : undefined;
+  if (cut !== undefined) return from(cut);
+  const way = mayDrop ? 'its last item alone is too long' : 'send less, or truncation: "auto"';
+  throw new ParleyError(
+    'context_length_exceeded',
+    `The input has about ${tokens} tokens, and the model takes ${maxTokens}; ${way}.`,
+    { param: 'input' },
+  );
+}
+
+/** Places ahead of which everything may go, the earliest first. */
+function cutsOf(items: readonly AnyItem[]): number[] {
+  const open = new Set<string>();
+  const cuts: number[] = [];
+  items.forEach((item, index) => {
+    const { type, call_id: id } = item as { type: string; call_id?: string };
+    if (id !== undefined && type.endsWith('_call')) open.add(id);
+    else if (id !== undefined) open.delete(id);
+    if (open.size === 0 && type !== 'reasoning' && index + 1 < items.length) cuts.push(index + 1);
+  });
+  return cuts;
+}
+
+function isKept(item: AnyItem): boolean {
+  if (item.type === 'additional_tools' || item.type === 'compaction') return true;
+  return item.type === 'message' && (item.role === 'system' || item.role === 'developer');
+}
+
+/** The first of ascending places for which something holds that holds for all behind it. */
+function firstThat(places: readonly number[], holds: (place: number) => boolean): number | undefined {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(places[middle] as number)) high = middle;
+    else low = middle + 1;
+  }
+  return places[low];
+}
+
+/** A request whose conversation is resolved here, for an upstream of the dialect: that keeps nothing, and is sent everything. */
+function toNativeRequest(
+  body: JsonObject,
+  { items, open, pathOf }: Pick<Conversing, 'open' | 'pathOf'> & { items: readonly AnyItem[] },
+): JsonObject {
+  const { previous_response_id: _previous, conversation: _conversation, background, include, ...rest } = body;
+  const asked = (Array.isArray(include) ? include : []).filter((name) => !String(name).startsWith('parley:'));
+  return {
+    ...rest,
+    ...(background === true && { stream: true }),
+    input: items.flatMap((item) => toNativeItem(item, open, pathOf(item))),
+    store: false,
+    include: [...new Set([...asked, includables.encryptedReasoning])],
+  };
+}
+
+/** Whether such an upstream can be sent the body as it came, and its answer is the caller's as it comes. */
+function isUntouched({ store, include = [] }: ResponsesRequest, items: readonly AnyItem[]): boolean {
+  const isOurs = (name: string): boolean => name === includables.encryptedReasoning || name.startsWith('parley:');
+  return store === false && !include.some(isOurs) && !items.some((item) => isSealed(item) || item.type.startsWith('parley:'));
+}
+
+/** Ids are those of what is stored here: an upstream that stores nothing knows none of them. */
+function toNativeItem(item: AnyItem, open: Conversing['open'], at: string): object[] {
+  const { type, id: _id, ...fields } = item as AnyItem & { id?: string };
+  if (type.startsWith('parley:') || type === 'item_reference') return [];
+  if (type.startsWith('mcp_')) return type === 'mcp_call' ? toMadeCall(item) : [];
+  if (type !== 'reasoning' && type !== 'compaction') return [{ type, ...fields }];
+  if (!isSealed(item)) return [];
+  const { encrypted_content, summary } = open(item, at);
+  if (summary !== undefined) return [{ type: 'message', role: 'user', content: summary }];
+  return encrypted_content === undefined ? [] : [{ ...item, encrypted_content }];
+}
+
+/** A call that was made here is one of the caller's to an upstream. */
+function toMadeCall(item: AnyItem): object[] {
+  const { id: call_id, server_label, name, arguments: args, output, error } = item as JsonObject;
+  return [
+    { type: 'function_call', call_id, name: toMcpName(String(server_label), String(name)), arguments: args },
+    { type: 'function_call_output', call_id, output: output ?? error ?? '' },
+  ];
 }

@@ -6,7 +6,6 @@ import type { Frame } from '#contract/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { OutputItem } from '#contract/responses/output-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
-import { toWholeEvent, toWholeItem, toWholeUsage } from './demanded-fields.ts';
 import type { Ending, KeptItem, Reading } from './reading.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 
@@ -98,4 +97,34 @@ export class RelayedReading implements Reading {
     const { encrypted_content: _sealed, ...shown } = item;
     return shown;
   }
+}
+
+const texts: ReadonlySet<unknown> = new Set(['response.output_text.delta', 'response.output_text.done']);
+
+/** An event with the fields that its type demands, and that some servers of the dialect leave out. */
+function toWholeEvent(event: JsonObject): JsonObject {
+  if (texts.has(event.type)) return { ...event, logprobs: event.logprobs ?? [] };
+  if (isJsonObject(event.part)) return { ...event, part: toWholePart(event.part) };
+  return event;
+}
+
+/** The same of an item of an output. */
+function toWholeItem(item: JsonObject): JsonObject {
+  if (item.type !== 'message' || !Array.isArray(item.content)) return item;
+  return { ...item, content: item.content.map((part) => (isJsonObject(part) ? toWholePart(part) : part)) };
+}
+
+/** The same of what a response used. */
+function toWholeUsage(usage: unknown): unknown {
+  if (!isJsonObject(usage)) return usage;
+  const { input_tokens_details: input, output_tokens_details: output } = usage;
+  return {
+    ...usage,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, ...(isJsonObject(input) && input) },
+    output_tokens_details: { reasoning_tokens: 0, ...(isJsonObject(output) && output) },
+  };
+}
+
+function toWholePart(part: JsonObject): JsonObject {
+  return part.type === 'output_text' ? { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] } : part;
 }

@@ -1,4 +1,6 @@
-import { toLatin1 } from '#base/text-bytes.ts';
+import { eventData } from '#base/event-splitter.ts';
+import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { fromLatin1, toLatin1 } from '#base/text-bytes.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
@@ -10,9 +12,9 @@ import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
 import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
 import type { Ignored } from './create-run.ts';
-import { endOfBroken } from './end-of-broken.ts';
 import type { ResponseRun } from './response-run.ts';
 import { toOwnName } from './to-chat-request.ts';
+import { toErrorEvent, toResponseError } from './to-fault-events.ts';
 
 /** What an idle stream gets. */
 export const comment = ': ping\n\n';
@@ -187,4 +189,22 @@ export function headersOf(context: RequestContext, ignored: readonly string[]): 
   const all = [...new Set([...ignored, ...[...context.ignored].map(toOwnName)])];
   if (all.length > 0) headers[ignoredHeader] = toIgnoredNames(all);
   return headers;
+}
+
+/** What closes a stream that went on as it came, and broke off: it has the upstream's response, and goes on from its last number. */
+function endOfBroken({ first, last }: { first: string; last: string }, error: ParleyError): ResponseEvent[] {
+  const opening = valuesOf(first).find(({ response }) => isJsonObject(response))?.response;
+  const number = valuesOf(last).at(-1)?.sequence_number;
+  const next = typeof number === 'number' ? number + 1 : 0;
+  const failed = { ...(isJsonObject(opening) ? opening : {}), status: 'failed', error: toResponseError(error) };
+  return [
+    { ...toErrorEvent(error), sequence_number: next } as ResponseEvent,
+    { type: 'response.failed', sequence_number: next + 1, response: failed } as unknown as ResponseEvent,
+  ];
+}
+
+function valuesOf(events: string) {
+  return eventData(events)
+    .map((data) => tryParseJson(fromLatin1(data)))
+    .filter(isJsonObject);
 }

@@ -2,10 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
 import { toLatin1 } from '#base/text-bytes.ts';
-import { httpRefusal, type ParleyError } from '#contract/errors.ts';
+import { httpRefusal, ParleyError } from '#contract/errors.ts';
+import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
+import type { Frame } from '#contract/frame.ts';
+import type { AnyItem } from '#contract/responses/input-items.ts';
+import type { Compaction } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toSessionId } from '#contract/session-id.ts';
-import type { Calls, Target } from '#domain/call.ts';
+import type { Calls, ReplySink, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
@@ -17,11 +21,12 @@ import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { streamRun } from './background-stream.ts';
-import { CompactReply, compactionPrompt } from './compact.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
 import { responsesPlaces } from './places.ts';
 import { keepsNothing, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { headersOf, JsonResponse, streamed } from './response-reply.ts';
+import type { ResponseRun } from './response-run.ts';
+import type { Thoughts } from './sealed-thoughts.ts';
 
 /** How long a client waits for `response.created` if its upstream is slow. An error within this time has its own status. */
 const maxSilenceMs = 1000;
@@ -172,4 +177,75 @@ async function serveCompact(deps: ResponsesDeps, asked: Asked): Promise<void> {
 
 function withoutAbsent<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+const prompt = [
+  'Sum up this conversation so far, for yourself: it goes on from your summary alone, and nothing else of it will be there.',
+  'Keep every fact, name, number, decision and instruction that may matter, what was asked for and is not done yet, and what tools gave.',
+  'Write the summary and nothing else.',
+].join(' ');
+
+/** What has a deployment sum up the conversation ahead of it. */
+const compactionPrompt: AnyItem = { type: 'message', role: 'user', content: prompt };
+
+interface Compacting {
+  readonly run: ResponseRun;
+  readonly seal: (thoughts: Thoughts) => string;
+}
+
+/** Sends the summary that a deployment makes as an item that stands for what was summed up. */
+class CompactReply implements ReplySink {
+  readonly #context: RequestContext;
+  readonly #compacting: Compacting;
+  readonly #room = new FoldRoom(answerBound);
+
+  constructor(context: RequestContext, compacting: Compacting) {
+    this.#context = context;
+    this.#compacting = compacting;
+  }
+
+  /** Throws upstream_failed for a reply that is too large. */
+  frame(frame: Frame): void {
+    this.#room.take(frame);
+    this.#compacting.run.take(frame);
+  }
+
+  /** Throws upstream_failed for a deployment that says nothing. */
+  end(): void {
+    const context = this.#context;
+    const { run, seal } = this.#compacting;
+    run.end();
+    const summary = textOf(run);
+    if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment made no summary of the conversation.');
+    const { created_at, usage } = run.response;
+    const key = run.response.id.slice('resp_'.length);
+    const compaction: Compaction = {
+      id: `resp_${key}`,
+      object: 'response.compaction',
+      created_at,
+      output: [{ type: 'compaction', id: `cmp_${key}`, encrypted_content: seal({ summary }) }],
+      usage: usage ?? noUsage,
+    };
+    sendJson(context.response, 200, toLatin1(JSON.stringify(compaction)), context.headers);
+  }
+
+  fail(thrown: unknown): void {
+    this.#context.sendError(thrown);
+    this.#compacting.run.abandon();
+  }
+}
+
+const noUsage: Compaction['usage'] = {
+  input_tokens: 0,
+  input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 0,
+};
+
+function textOf({ response }: ResponseRun): string {
+  return response.output
+    .flatMap((item) => (item.type === 'message' ? item.content : []))
+    .map((part) => (part.type === 'output_text' ? part.text : ''))
+    .join('');
 }

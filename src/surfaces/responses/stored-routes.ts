@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import { mayUseRecord } from '#domain/callers/bound-key.ts';
@@ -10,7 +11,6 @@ import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/respo
 import { isHiddenItem, itemsOf, toShownResponse } from '#domain/responses/stored-items.ts';
 import { readCredentials } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import { toBackgroundList } from './background-list.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { streamRun } from './background-stream.ts';
 import { responsesPlaces } from './places.ts';
@@ -23,6 +23,7 @@ import {
   readItemQuery,
   readNumber,
   toItemList,
+  toList,
   unknownItem,
 } from './stored-pages.ts';
 
@@ -144,4 +145,28 @@ async function askedBy(
 /** Whatever is not there, or is another user's. */
 export function notStored(what: 'response' | 'conversation' | 'item', id: string): ParleyError {
   return new ParleyError('response_not_found', `No stored ${what} of yours has the id ${JSON.stringify(id.slice(0, 100))}.`);
+}
+
+/** Characters of what was asked that a list shows. */
+const shownChars = 200;
+
+/** A page of what was made in the background, as it is answered. */
+function toBackgroundList(listed: readonly StoredResponse[], limit: number): JsonObject {
+  return toList(listed.slice(0, limit).map(toSummary), listed.length > limit);
+}
+
+/** What is told of a response in a list. */
+function toSummary({ id, status, response, input }: StoredResponse): JsonObject {
+  const { object, created_at, completed_at = null, model, background, error = null } = response;
+  return { id, object, status, created_at, completed_at, model, background, error, asked: toAsked(input) };
+}
+
+/** How the last message that a user said begins; null if the request brought none. */
+function toAsked(input: readonly JsonObject[]): string | null {
+  const said = input.findLast(({ type = 'message', role }) => type === 'message' && role === 'user');
+  if (said === undefined) return null;
+  const parts = Array.isArray(said.content) ? said.content.filter(isJsonObject) : [{ text: said.content }];
+  const texts = parts.map(({ text }) => text).filter((text) => typeof text === 'string');
+  const text = texts.join(' ').replace(/\s+/g, ' ').trim();
+  return [...text].slice(0, shownChars).join('');
 }

@@ -1,19 +1,19 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/text-bytes.ts';
-import type { Chunk, ChunkChoice, FinishReason, Statistics, Usage } from '#contract/chunk.ts';
+import type { Chunk, ChunkChoice, Delta, FinishReason, ResponseAttachment, Statistics, Usage } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
+import type { ResponseUsage, UrlCitation } from '#contract/responses/output-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { toCount } from '#domain/usage/usage.ts';
 import { callNotAllowed } from './allowed-calls.ts';
-import { Citations, citationsOf } from './citations.ts';
 import { ExtensionItems } from './extension-items.ts';
 import { Output, type OutputFacts, type TextPlace } from './output.ts';
 import type { Ending, KeptItem, Reading } from './reading.ts';
 import { RemoteItems } from './remote-items.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 import { type Piece, toPieces } from './to-pieces.ts';
-import { toResponseUsage } from './to-response-usage.ts';
 
 /** Types of items that answer the request. A reply whose only answer was suppressed fails. */
 const answers: ReadonlySet<string> = new Set([
@@ -168,4 +168,95 @@ export class TranslatedReading implements Reading {
       ...(signed === undefined ? [] : [{ type: 'reasoning', summary: [], encrypted_content: seal(signed) }]),
     ];
   }
+}
+
+// Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
+const code = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
+const marks = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
+const mostCitations = 1_000;
+
+type Source = Pick<ResponseAttachment, 'title' | 'url' | 'reference_url'>;
+
+/** The sources of a text: where it has numbers in brackets for them, each bracket is a citation of its own. */
+class Citations {
+  readonly #sources = new Map<number, Source>();
+
+  note(attachments: readonly ResponseAttachment[]): void {
+    for (const { index, title, url, reference_url } of attachments) {
+      if (this.#sources.size >= mostCitations) return;
+      this.#sources.set(index, { ...this.#sources.get(index), ...withoutAbsent({ title, url, reference_url }) });
+    }
+  }
+
+  /** Numbers stand for the sources in their order; none if there are not as many of them. */
+  in(text: string): UrlCitation[] {
+    const sources = [...this.#sources].sort(([one], [other]) => one - other).map(([, source]) => source);
+    const cited = sources.filter((source) => urlOf(source) !== undefined);
+    if (cited.length === 0 || text === '') return [];
+    const found = marksIn(text);
+    const numbers = [...new Set(found.flatMap((mark) => mark.numbers))].sort((one, other) => one - other);
+    if (numbers.length !== cited.length) return [];
+    return found.flatMap(({ numbers: own, start_index, end_index }) =>
+      own.map((number) => toCitation(cited[numbers.indexOf(number)] ?? {}, { start_index, end_index })),
+    );
+  }
+}
+
+/** What an upstream of OpenAI's chat completions cites. */
+function citationsOf({ annotations }: Delta): UrlCitation[] {
+  return (Array.isArray(annotations) ? annotations : []).flatMap((annotation) => {
+    const cited = isJsonObject(annotation) && annotation.type === 'url_citation' ? annotation.url_citation : undefined;
+    if (!isJsonObject(cited) || typeof cited.url !== 'string') return [];
+    const { url, title, start_index, end_index } = cited;
+    if (!isIndex(start_index) || !isIndex(end_index)) return [];
+    return [{ type: 'url_citation', url, title: typeof title === 'string' ? title : url, start_index, end_index }];
+  });
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function toCitation(source: Source, place: Pick<UrlCitation, 'start_index' | 'end_index'>): UrlCitation {
+  const url = urlOf(source) ?? '';
+  return { type: 'url_citation', url, title: source.title ?? url, ...place };
+}
+
+function urlOf({ url, reference_url }: Source): string | undefined {
+  return reference_url || url || undefined;
+}
+
+interface Mark {
+  readonly numbers: readonly number[];
+  readonly start_index: number;
+  readonly end_index: number;
+}
+
+/** None of what stands in code. */
+function marksIn(text: string): Mark[] {
+  const readable = text.replace(code, (span) => ' '.repeat(span.length));
+  return [...readable.matchAll(marks)].slice(0, mostCitations).map((match) => {
+    const numbers = (match[1] ?? match[2] ?? '').split(/[,;]/).map(Number);
+    return { numbers, start_index: match.index, end_index: match.index + match[0].length };
+  });
+}
+
+function withoutAbsent(source: { [Key in keyof Source]: Source[Key] | undefined }): Source {
+  return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined));
+}
+
+/** Counts as the dialect has them. */
+function toResponseUsage({ prompt_tokens, completion_tokens, total_tokens, ...rest }: Usage): ResponseUsage {
+  const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
+  const completion = isJsonObject(rest.completion_tokens_details) ? rest.completion_tokens_details : {};
+  return {
+    input_tokens: prompt_tokens,
+    input_tokens_details: {
+      cached_tokens: toCount(prompt.cached_tokens),
+      cache_write_tokens: toCount(prompt.cache_write_tokens),
+    },
+    output_tokens: completion_tokens,
+    output_tokens_details: { reasoning_tokens: toCount(completion.reasoning_tokens) },
+    total_tokens,
+  };
 }

@@ -1,10 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
-import type { CallListener } from '../measured-call.ts';
-import { JournalWriter, type JournalWriterDeps } from './journal-writer.ts';
-import { RefusalCounter } from './refusal-counter.ts';
-import { UsageRecorder } from './usage-recorder.ts';
+import type { CallEnd } from '#domain/telemetry.ts';
+import type { AuditRecord, Journal, NoteAudit, UsageRecord } from '#domain/usage/journal.ts';
+import type { CallListener, MeasuredCall } from '../measured-call.ts';
 
 /** How a node keeps records of what happens. */
 export interface OpenJournal {
@@ -36,4 +34,203 @@ export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly 
       return writer.close();
     },
   };
+}
+
+interface JournalWriterDeps {
+  readonly journal: Journal;
+  /** Called when an outage begins. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+  /** Called when it ends. */
+  readonly note: (message: string) => void;
+  /** Milliseconds that records wait for others; default 1000. */
+  readonly waitMs?: number;
+  /** How many records of a kind wait at most, while the store is away; further ones are lost, and counted. Default 50 000. */
+  readonly maxWaiting?: number;
+}
+
+const defaults = { waitMs: 1000, maxWaiting: 50_000 };
+
+/** Writes records in batches, off the path of the calls: adding a record neither waits nor throws. */
+export class JournalWriter {
+  readonly usage: RecordQueue<UsageRecord>;
+  readonly audit: RecordQueue<AuditRecord>;
+
+  constructor({ journal, ...parts }: JournalWriterDeps) {
+    const options = { ...defaults, ...parts };
+    this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'records of usage' });
+    this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'records of the audit log' });
+  }
+
+  /** What is being lost at the moment, in words; empty as long as everything is written, or waits. */
+  losses(): readonly string[] {
+    return [this.usage, this.audit].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
+  }
+
+  /** Writes what waits, if the store lets it. */
+  async close(): Promise<void> {
+    await Promise.all([this.usage.close(), this.audit.close()]);
+  }
+}
+
+/** Sums up refused credentials, so that someone who tries many keys cannot fill the audit log: one record for each reason and period. */
+class RefusalCounter {
+  readonly #note: (code: string, count: number) => void;
+  readonly #periodMs: number;
+  readonly #counts = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `note` is called at the end of each period with refusals. */
+  constructor(note: (code: string, count: number) => void, periodMs = 10_000) {
+    this.#note = note;
+    this.#periodMs = periodMs;
+  }
+
+  add(code: string): void {
+    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
+    this.#timer ??= setTimeout(() => this.flush(), this.#periodMs).unref();
+  }
+
+  /** Notes what was counted until now. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const [code, count] of this.#counts) this.#note(code, count);
+    this.#counts.clear();
+  }
+}
+
+/** Notes what each call of a known caller to a known deployment used. */
+class UsageRecorder implements CallListener {
+  readonly #records: RecordQueue<UsageRecord>;
+  readonly #clock: Clock;
+  readonly #startId: string;
+  #count = 0;
+
+  /** `startId` is of this start of this node alone. Ids that grow are written far faster than random ones. */
+  constructor(records: RecordQueue<UsageRecord>, clock: Clock, startId: string) {
+    this.#records = records;
+    this.#clock = clock;
+    this.#startId = startId;
+  }
+
+  callEnded({ caller, deploymentId, start, cost, session, details }: MeasuredCall, end: CallEnd): void {
+    if (caller === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
+    const durationMs = end.atMs - start.atMs;
+    this.#records.add({
+      id: `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`,
+      requestId: start.requestId,
+      atMs: Math.round(this.#clock.epochMs() - durationMs),
+      subject: caller.subject,
+      project: caller.project,
+      deployment: deploymentId,
+      path: [...(caller.chain?.path ?? []), deploymentId],
+      operation: start.operation,
+      outcome: end.outcome,
+      status: end.status,
+      promptTokens: end.promptTokens,
+      completionTokens: end.completionTokens,
+      cost,
+      durationMs: Math.round(durationMs),
+      ...details,
+      ...(session !== undefined && { session }),
+      ...(caller.madeKey !== undefined && { keyId: caller.madeKey.id }),
+    });
+  }
+}
+
+interface RecordQueueOptions {
+  /** What they are called, in the plural. */
+  readonly what: string;
+  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly note: (message: string) => void;
+  readonly waitMs: number;
+  readonly maxWaiting: number;
+}
+
+const mostInBatch = 1000;
+
+/** Records of one kind on their way into a store that may be away. */
+class RecordQueue<Item> {
+  readonly #append: (records: readonly Item[]) => Promise<void>;
+  readonly #options: RecordQueueOptions;
+  #waiting: Item[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  /** Of the outage that is now. */
+  #lost = 0;
+  #isOut = false;
+
+  constructor(append: (records: readonly Item[]) => Promise<void>, options: RecordQueueOptions) {
+    this.#append = append;
+    this.#options = options;
+  }
+
+  /** What the current outage has lost, in words; undefined if nothing. */
+  get loss(): string | undefined {
+    return this.#lost === 0
+      ? undefined
+      : `${this.#lost} ${this.#options.what} are lost: the store takes none, and no more can wait`;
+  }
+
+  add(record: Item): void {
+    const { maxWaiting } = this.#options;
+    if (this.#waiting.length >= maxWaiting) {
+      this.#lost += 1;
+      return;
+    }
+    this.#waiting.push(record);
+    if (this.#timer === undefined) this.#writeLater();
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#write();
+    clearTimeout(this.#timer);
+  }
+
+  #writeLater(): void {
+    this.#timer = setTimeout(() => void this.#write(), this.#options.waitMs).unref();
+  }
+
+  #write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+      this.#timer = undefined;
+      if (this.#waiting.length > 0) this.#writeLater();
+    });
+    return this.#writing;
+  }
+
+  /**
+   * Writes what waits now; what comes meanwhile waits for the next time, otherwise each write would
+   * be tiny. A batch that cannot be written waits as well; to write it twice does no harm.
+   */
+  async #writeAll(): Promise<void> {
+    try {
+      for (let left = this.#waiting.length; left > 0; ) {
+        const batch = this.#waiting.slice(0, Math.min(left, mostInBatch));
+        await this.#append(batch);
+        this.#waiting = this.#waiting.slice(batch.length);
+        left -= batch.length;
+        this.#noteWritten();
+      }
+    } catch (thrown) {
+      this.#noteOutage(thrown);
+    }
+  }
+
+  #noteWritten(): void {
+    const { note, what } = this.#options;
+    if (this.#isOut) note(`${what} are written again; ${this.#lost} were lost`);
+    this.#isOut = false;
+    this.#lost = 0;
+  }
+
+  /** Reported once per outage. */
+  #noteOutage(thrown: unknown): void {
+    const { maxWaiting, noteFault, what } = this.#options;
+    if (!this.#isOut) noteFault(`${what} cannot be written; up to ${maxWaiting} wait for the store`, thrown);
+    this.#isOut = true;
+  }
 }

@@ -6,7 +6,6 @@ import type { Connection } from './connection.ts';
 import { type Answers, takeAnswer, toQuestion } from './question.ts';
 import { refusalOf, serverFault, toServerFault } from './server-fault.ts';
 import type { Session } from './session.ts';
-import { showProgress } from './show-progress.ts';
 
 const maxRounds = 10;
 
@@ -111,4 +110,27 @@ function toAsking(question: ToolQuestion, mask: (text: string) => string): ToolR
 
 function isInputRequired(result: object): result is { resultType: 'input_required'; requestState?: string } {
   return (result as { resultType?: unknown }).resultType === 'input_required';
+}
+
+const maxReports = 200;
+const longestMessage = 200;
+
+/** Tells the user of progress as it comes; what comes faster than it is read, or beyond a bound, is left out. */
+function showProgress(report: ToolContext['report'], mask: (text: string) => string): (progress: Progress) => void {
+  let isReporting = false;
+  let reports = 0;
+  return (progress) => {
+    if (isReporting || reports === maxReports) return;
+    isReporting = true;
+    reports += 1;
+    const done = (): void => {
+      isReporting = false;
+    };
+    report({ content: `${mask(toLine(progress))}\n\n` }).then(done, done);
+  };
+}
+
+function toLine({ progress, total, message }: Progress): string {
+  const amount = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  return message === undefined ? amount : `${amount}: ${message.slice(0, longestMessage)}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ToolFault } from '#domain/tools/tool.ts';
-import { manifestTarget, parseDocument, readOpenApi } from './read-openapi.ts';
+import { manifestTarget, parseDocument, readOpenApi } from './read-document.ts';
 
 const at = new URL('https://docs.test/specs/openapi.json');
 const info = { title: 'Pets', version: '1' };

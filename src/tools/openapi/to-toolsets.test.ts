@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json.ts';
 import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
-import { toRestToolDefinition } from '#domain/quick-app/to-rest-tool-definition.ts';
-import { parseDocument, readOpenApi } from './read-openapi.ts';
+import { toRestToolDefinition } from '#domain/quick-app/to-quick-app.ts';
+import { parseDocument, readOpenApi } from './read-document.ts';
 import { type Choice, toToolsets } from './to-toolsets.ts';
 
 const at = new URL('https://api.example/openapi.json');

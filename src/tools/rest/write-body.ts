@@ -1,9 +1,8 @@
+import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { bodyKindOf } from '#domain/tools/body-kind.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
-import { toContent } from './file-content.ts';
-import { writeMultipart } from './multipart.ts';
-import { type Placed, toPairs, toText } from './styled-pairs.ts';
+import { itemsOf, type Placed, toPairs, toText } from './styled-pairs.ts';
 
 export interface WrittenBody {
   readonly bytes: Buffer;
@@ -53,4 +52,88 @@ function toJson(contentType: string, value: unknown): WrittenBody {
 function toPlain(contentType: string, value: unknown): WrittenBody {
   const { bytes, type } = toContent(toText(value ?? ''));
   return { bytes, contentType: contentType.includes('*') ? (type ?? 'application/octet-stream') : contentType };
+}
+
+interface Part {
+  readonly head: string;
+  readonly bytes: Buffer;
+}
+
+/** `multipart/form-data` (RFC 7578): a part for each field, for each item of a list; objects are JSON. */
+function writeMultipart(fields: readonly Placed[]): { bytes: Buffer; contentType: string } {
+  const parts = fields.flatMap((field) => (field.isFile === true ? toFileParts(field) : toTextParts(field)));
+  // Made of what it divides, so that no content has it.
+  const hash = createHash('sha256');
+  for (const { head, bytes } of parts) hash.update(head).update(bytes);
+  const boundary = `parley-${hash.digest('hex')}`;
+  const written = parts.flatMap(({ head, bytes }) => [
+    Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`),
+    bytes,
+    Buffer.from('\r\n'),
+  ]);
+  return {
+    bytes: Buffer.concat([...written, Buffer.from(`--${boundary}--\r\n`)]),
+    contentType: `multipart/form-data; boundary=${boundary}`,
+  };
+}
+
+function toFileParts({ key, value }: Placed): Part[] {
+  return itemsOf(value).map((item) => {
+    const { bytes, type = 'text/plain; charset=utf-8', name } = toContent(toText(item));
+    return { head: `${disposition(key)}; filename="${quoted(name ?? key)}"\r\nContent-Type: ${type}`, bytes };
+  });
+}
+
+function toTextParts(field: Placed): Part[] {
+  const { key, value, style } = field;
+  if (style !== undefined) return toPairs(field).map(([name, text]) => ({ head: disposition(name), bytes: toBytes(text) }));
+  return itemsOf(value).map((item) => {
+    const type = typeof item === 'object' ? '\r\nContent-Type: application/json' : '';
+    return { head: disposition(key) + type, bytes: toBytes(toText(item)) };
+  });
+}
+
+function toBytes(text: string): Buffer {
+  return Buffer.from(text.toWellFormed());
+}
+
+function disposition(name: string): string {
+  return `Content-Disposition: form-data; name="${quoted(name)}"`;
+}
+
+function quoted(name: string): string {
+  const escaped: Readonly<Record<string, string>> = { '"': '%22', '\r': '%0D', '\n': '%0A' };
+  return name.toWellFormed().replace(/["\r\n]/g, (sign) => escaped[sign] ?? sign);
+}
+
+/** The content of a file, as a model gives it. */
+interface FileContent {
+  readonly bytes: Buffer;
+  /** Media type that a `data:` URL names. */
+  readonly type: string | undefined;
+  /** What it calls the file. */
+  readonly name: string | undefined;
+}
+
+const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/i;
+
+/** A text is its own content; a `data:` URL (RFC 2397, also with `;name=`) stands for bytes. */
+function toContent(text: string): FileContent {
+  const [head, type, parameters = '', base64] = dataUrl.exec(text) ?? [];
+  if (head === undefined) return { bytes: Buffer.from(text), type: undefined, name: undefined };
+  const rest = text.slice(head.length);
+  const name = /;(?:file)?name=([^;]*)/i.exec(parameters)?.[1];
+  return {
+    bytes: base64 === undefined ? Buffer.from(percentDecoded(rest)) : Buffer.from(rest, 'base64'),
+    type: type?.toLowerCase(),
+    name: name === undefined || name === '' ? undefined : percentDecoded(name),
+  };
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,11 +1,17 @@
-import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4File,
+  LanguageModelV4FinishReason,
+  LanguageModelV4Source,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
 import type { JsonObject } from '#base/json.ts';
-import type { Chunk, Delta, FinishReason, ResponseAttachment } from '#contract/chunk.ts';
+import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chunk.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { toCount } from '#domain/usage/usage.ts';
 import type { Dialect } from './dialect.ts';
 import { toExtraContent, toThinkingBlock } from './signatures.ts';
-import { fileAttachment, sourceAttachment } from './to-attachment.ts';
-import { toFinishReason, toUsage } from './to-usage.ts';
 
 const maxCalls = 10_000;
 const maxThoughtChars = 16 * 1024 * 1024;
@@ -155,4 +161,70 @@ export class PartReader {
     this.#hasBegun = true;
     return [...role, chunk(delta, finish_reason)];
   }
+}
+
+type Attachment = Omit<ResponseAttachment, 'index'>;
+
+/** A file that the model made. */
+function fileAttachment({ mediaType: type, data }: LanguageModelV4File): Attachment {
+  if (data.type === 'url') return { type, url: data.url.href };
+  return { type, data: typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64') };
+}
+
+/** Where the answer is from. */
+function sourceAttachment(source: LanguageModelV4Source): Attachment {
+  const title = source.title === undefined ? {} : { title: source.title };
+  if (source.sourceType === 'url') return { type: 'text/plain', ...title, data: '', reference_url: source.url };
+  return { type: 'text/plain', ...title, data: source.filename ?? '' };
+}
+
+/** Reasons in the vendors' own words that their packages know no better than `other`. */
+const ownReasons: ReadonlyMap<unknown, FinishReason> = new Map([
+  ['model_context_window_exceeded', 'length'],
+  ['content_filter', 'content_filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['IMAGE_RECITATION', 'content_filter'],
+  ['MODEL_ARMOR', 'content_filter'],
+  ['LANGUAGE', 'content_filter'],
+]);
+/** Ends of replies that are none. */
+const failed = /^(malformed|unexpected_tool_call|too_many_tool_calls|missing_thought_signature|error$)/i;
+
+/** Why a reply ended. Throws UpstreamFault if it did not come to its own end. */
+export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
+  if (raw === undefined) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
+  if (unified === 'error' || failed.test(raw)) throw new UpstreamFault('broken', `The upstream ended its answer with ${raw}.`);
+  switch (unified) {
+    case 'content-filter':
+      return 'content_filter';
+    case 'length':
+      return 'length';
+    case 'other':
+      return ownReasons.get(raw) ?? whole(hasCalls);
+    default:
+      return whole(hasCalls);
+  }
+}
+
+function whole(hasCalls: boolean): FinishReason {
+  return hasCalls ? 'tool_calls' : 'stop';
+}
+
+/** Counts as the compat wire has them; undefined if the vendor reports none. */
+export function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
+  const { total: prompt, cacheRead, cacheWrite } = inputTokens;
+  const { total: completion, reasoning } = outputTokens;
+  if (prompt === undefined && completion === undefined) return undefined;
+  const counts = { prompt_tokens: toCount(prompt), completion_tokens: toCount(completion) };
+  return {
+    ...counts,
+    total_tokens: counts.prompt_tokens + counts.completion_tokens,
+    ...((cacheRead !== undefined || cacheWrite !== undefined) && {
+      prompt_tokens_details: {
+        cached_tokens: toCount(cacheRead),
+        ...(cacheWrite !== undefined && { cache_write_tokens: toCount(cacheWrite) }),
+      },
+    }),
+    ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: toCount(reasoning) } }),
+  };
 }

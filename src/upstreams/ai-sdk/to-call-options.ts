@@ -1,10 +1,10 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
+import { decidesItself, toBudget } from '../prompt/claude-thinking.ts';
 import type { Dialect } from './dialect.ts';
 import { toPrompt } from './to-prompt.ts';
-import { toReasoning } from './to-reasoning.ts';
-import { toOwnOptions, toSettings } from './to-settings.ts';
 import { toTooling } from './to-tools.ts';
 
 /**
@@ -28,5 +28,159 @@ export function toCallOptions(given: ChatRequest, dialect: Dialect, model: strin
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(effort !== undefined && { reasoning: effort }),
     providerOptions: { ...options, [dialect.namespace]: { ...options[dialect.namespace], ...own } as Record<string, never> },
+  };
+}
+
+type Effort = NonNullable<LanguageModelV4CallOptions['reasoning']>;
+
+const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
+/** Google's models that cannot think refuse to be asked for their thoughts. */
+const thoughtless = /gemini-(1|2\.0)|gemma|learnlm/i;
+
+/** How much the model shall think: an effort, and what the vendor's own options say of it. */
+interface Reasoning {
+  readonly effort?: Effort;
+  readonly own: JsonObject;
+  /** Tokens of the answer alone, if the vendor's package adds those of thought. */
+  readonly maxOutputTokens?: number;
+}
+
+interface ThinkingContext {
+  readonly model: string;
+  readonly prompt: LanguageModelV4Prompt;
+  /** Whether a call of a tool is demanded. */
+  readonly mustCall: boolean;
+  /** Tokens of thoughts and answer together. */
+  readonly maxTokens: number | undefined;
+}
+
+/** `reasoning_effort`, or `thinking` with a budget, which wins. Nothing if neither was asked for: the model's own default holds. */
+function toReasoning(request: ChatRequest, dialect: Dialect, context: ThinkingContext): Reasoning {
+  const { reasoning_effort: given, thinking } = request;
+  const asked = isJsonObject(thinking) ? thinking : undefined;
+  const isOff = asked === undefined ? given === 'none' : asked.type === 'disabled';
+  if (isOff) return { effort: 'none', own: {} };
+  const budget = typeof asked?.budget_tokens === 'number' ? asked.budget_tokens : undefined;
+  const effort = efforts.has(given) && budget === undefined ? { effort: given as Effort } : {};
+  if (asked === undefined && effort.effort === undefined) return { own: {} };
+  switch (dialect.name) {
+    case 'gemini':
+    case 'vertex':
+      return { ...effort, own: toThinkingConfig(budget, context) };
+    case 'bedrock':
+      return mayThink(context) ? withinBound({ ...effort, own: toReasoningConfig(budget, asked) }, budget, context) : { own: {} };
+    case 'mistral':
+      return { ...effort, own: {} };
+  }
+}
+
+function toThinkingConfig(budget: number | undefined, { model }: ThinkingContext): JsonObject {
+  if (thoughtless.test(model)) return {};
+  return { thinkingConfig: { includeThoughts: true, ...(budget !== undefined && { thinkingBudget: budget }) } };
+}
+
+function toReasoningConfig(budget: number | undefined, asked: JsonObject | undefined): JsonObject {
+  if (budget !== undefined) return { reasoningConfig: { type: 'enabled', budgetTokens: budget } };
+  return asked?.type === 'adaptive' ? { reasoningConfig: { type: 'adaptive' } } : {};
+}
+
+/** The package adds a budget to the bound, and takes a share of what the model can for an effort: both together may be more than it takes. */
+function withinBound(given: Reasoning, asked: number | undefined, { model, maxTokens }: ThinkingContext): Reasoning {
+  if (maxTokens === undefined || !/claude/i.test(model)) return given;
+  if (asked !== undefined) return { ...given, maxOutputTokens: Math.max(1, maxTokens - asked) };
+  if (given.effort === undefined || decidesItself(model)) return given;
+  const budget = toBudget(given.effort, maxTokens);
+  if (budget === undefined) return { own: {} };
+  return { own: toReasoningConfig(budget, undefined), maxOutputTokens: maxTokens - budget };
+}
+
+/** A Claude refuses to think if a call is demanded, and in a turn whose calls come without the thoughts that led to them. */
+function mayThink({ model, prompt, mustCall }: ThinkingContext): boolean {
+  if (!/claude/i.test(model)) return true;
+  if (mustCall) return false;
+  for (const { role, content } of prompt.toReversed()) {
+    if (role === 'user') return true;
+    if (role !== 'assistant') continue;
+    const types: string[] = content.map(({ type }) => type);
+    if (types.includes('tool-call') && !types.includes('reasoning')) return false;
+  }
+  return true;
+}
+
+type Settings = Omit<LanguageModelV4CallOptions, 'prompt' | 'providerOptions' | 'tools' | 'toolChoice'>;
+
+/** Sampling, bounds and the form of the answer. */
+function toSettings(request: ChatRequest): Settings {
+  const { temperature, top_p: topP, top_k: topK, seed, stop } = request;
+  const { presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty } = request;
+  const bound = typeof request.max_completion_tokens === 'number' ? request.max_completion_tokens : request.max_tokens;
+  const stopSequences = typeof stop === 'string' ? [stop] : (stop ?? []);
+  return {
+    ...(bound !== undefined && { maxOutputTokens: bound }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(typeof topK === 'number' && { topK }),
+    ...(typeof seed === 'number' && { seed }),
+    ...(presencePenalty !== undefined && { presencePenalty }),
+    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
+    ...(stopSequences.length > 0 && { stopSequences }),
+    ...toFormat(request.response_format),
+  };
+}
+
+function toFormat(format: unknown): Settings {
+  if (!isJsonObject(format)) return {};
+  if (format.type === 'json_object') return { responseFormat: { type: 'json' } };
+  const described = format.type === 'json_schema' ? format.json_schema : undefined;
+  if (!isJsonObject(described)) return {};
+  const { schema, name, description } = described;
+  return {
+    responseFormat: {
+      type: 'json',
+      ...(isJsonObject(schema) && { schema }),
+      ...(typeof name === 'string' && { name }),
+      ...(typeof description === 'string' && { description }),
+    },
+  };
+}
+
+/** What only one vendor knows, under the names its package has for it. */
+function toOwnOptions(request: ChatRequest, { name, namespace }: Dialect): SharedV4ProviderOptions {
+  const own = { gemini: toGemini, vertex: toVertex, bedrock: toBedrock, mistral: toMistral }[name](request);
+  const isSerial = request.parallel_tool_calls === false && name === 'bedrock';
+  return {
+    [namespace]: own as SharedV4ProviderOptions[string],
+    ...(isSerial && { anthropic: { disableParallelToolUse: true } }),
+  };
+}
+
+function toVertex({ safety_settings: safetySettings, cached_content: cachedContent }: ChatRequest): JsonObject {
+  return {
+    ...(Array.isArray(safetySettings) && { safetySettings }),
+    ...(typeof cachedContent === 'string' && { cachedContent }),
+  };
+}
+
+function toGemini(request: ChatRequest): JsonObject {
+  const tier = request.service_tier === 'default' ? 'standard' : request.service_tier;
+  const isKnown = tier === 'standard' || tier === 'flex' || tier === 'priority';
+  return { ...toVertex(request), ...(isKnown && { serviceTier: tier }) };
+}
+
+function toBedrock({ service_tier: tier, betas }: ChatRequest): JsonObject {
+  const isKnown = tier === 'default' || tier === 'flex' || tier === 'priority' || tier === 'reserved';
+  const anthropicBeta = Array.isArray(betas) ? betas.filter((beta) => typeof beta === 'string') : [];
+  return { ...(isKnown && { serviceTier: tier }), ...(anthropicBeta.length > 0 && { anthropicBeta }) };
+}
+
+function toMistral(request: ChatRequest): JsonObject {
+  const { parallel_tool_calls: parallelToolCalls, prompt_cache_key: promptCacheKey, safe_prompt: safePrompt } = request;
+  const { response_format: format } = request;
+  const isStrict = isJsonObject(format) && isJsonObject(format.json_schema) && format.json_schema.strict === true;
+  return {
+    ...(typeof parallelToolCalls === 'boolean' && { parallelToolCalls }),
+    ...(typeof promptCacheKey === 'string' && { promptCacheKey }),
+    ...(typeof safePrompt === 'boolean' && { safePrompt }),
+    ...(isStrict && { strictJsonSchema: true }),
   };
 }

@@ -1,6 +1,6 @@
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
-import { toFinishReason, toUsage } from './to-usage.ts';
+import { toFinishReason, toUsage } from './part-reader.ts';
 
 type Unified = LanguageModelV4FinishReason['unified'];
 

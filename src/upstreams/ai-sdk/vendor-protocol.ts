@@ -1,15 +1,18 @@
+import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { pump, pumpOne } from '#base/pump.ts';
 import { untilAborted } from '#base/until-aborted.ts';
-import type { Frame } from '#contract/frame.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { Frame } from '#contract/frame.ts';
 import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
-import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
+import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
+import { requireVectors } from '../embeddings-reply.ts';
+import { faultIn } from '../error-in-reply.ts';
 import { dialects, type VendorName } from './dialect.ts';
-import { embedTexts } from './embed-texts.ts';
-import { lostFields } from './lost-fields.ts';
 import { type OpenProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
-import { readParts } from './read-parts.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { toFault } from './to-fault.ts';
 import { vendorTools } from './to-tools.ts';
@@ -105,4 +108,147 @@ class Providers {
     opening.catch(() => this.#byUpstream.delete(upstream));
     return opening;
   }
+}
+
+const mostAtOnce = 8;
+
+type Embedded = Awaited<ReturnType<EmbeddingModelV4['doEmbed']>>;
+
+/** Answers an embeddings request of OpenAI's API, in as many calls as the vendor needs. Throws UpstreamFault 400 for tokens: vendors count in their own. */
+async function embedTexts(
+  model: EmbeddingModelV4,
+  { request, upstream, headers }: Ask<EmbeddingsRequest>,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { dimensions, encoding_format: format } = request;
+  const most = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
+  const batches = toBatches(toTexts(request.input), Math.max(1, most));
+  const options = { headers: { ...headers }, abortSignal: signal, ...toLength(upstream.model, dimensions) };
+  const replies: Embedded[] = [];
+  for (let from = 0; from < batches.length; from += mostAtOnce) {
+    const some = batches.slice(from, from + mostAtOnce);
+    replies.push(...(await Promise.all(some.map((values) => model.doEmbed({ ...options, values })))));
+  }
+  const vectors = replies.flatMap(({ embeddings }) => embeddings);
+  const data = vectors.map((vector, index) => ({ object: 'embedding', index, embedding: vector }));
+  requireVectors({ data });
+  return {
+    object: 'list',
+    data: format === 'base64' ? data.map((item) => ({ ...item, embedding: toBase64(item.embedding) })) : data,
+    model: upstream.model,
+    ...toUsage(replies),
+  };
+}
+
+/** How long each vector shall be; the models of Bedrock each have a name of their own for it. */
+function toLength(model: string, dimensions: number | undefined) {
+  if (dimensions === undefined) return {};
+  const name = model.includes('cohere.')
+    ? 'outputDimension'
+    : model.includes('amazon.nova-')
+      ? 'embeddingDimension'
+      : 'dimensions';
+  return { dimensions, providerOptions: { [dialects.bedrock.namespace]: { [name]: dimensions } } };
+}
+
+function toTexts(input: EmbeddingsRequest['input']): string[] {
+  if (typeof input === 'string') return [input];
+  if (typeof input[0] === 'string') return input as string[];
+  const message = 'The upstream of this model takes text, no tokens.';
+  throw new UpstreamFault('refused', message, { status: 400, param: 'input' });
+}
+
+function toBatches(texts: readonly string[], most: number): string[][] {
+  const batches: string[][] = [];
+  for (let from = 0; from < texts.length; from += most) batches.push(texts.slice(from, from + most));
+  return batches;
+}
+
+/** Nothing if the vendor reports no counts. */
+function toUsage(replies: readonly Embedded[]): JsonObject {
+  const counts = replies.map(({ usage }) => usage?.tokens);
+  if (!counts.every((count) => typeof count === 'number' && Number.isFinite(count))) return {};
+  const tokens = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  return { usage: { prompt_tokens: tokens, total_tokens: tokens } };
+}
+
+function toBase64(vector: readonly number[]): string {
+  const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
+  vector.forEach((value, index) => {
+    bytes.writeFloatLE(value, index * Float32Array.BYTES_PER_ELEMENT);
+  });
+  return bytes.toString('base64');
+}
+
+/** Fields that every vendor is sent, and those that Parley itself acts on. */
+const common: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'stream', 'stream_options', 'n', 'addons', 'custom_fields'],
+  ...['tools', 'tool_choice', 'functions', 'function_call'],
+  ...['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
+  ...['presence_penalty', 'frequency_penalty', 'response_format', 'reasoning_effort'],
+]);
+const own: Readonly<Record<VendorName, readonly string[]>> = {
+  gemini: ['thinking', 'safety_settings', 'cached_content', 'service_tier'],
+  vertex: ['thinking', 'safety_settings', 'cached_content'],
+  bedrock: ['thinking', 'service_tier', 'betas', 'parallel_tool_calls'],
+  mistral: ['parallel_tool_calls', 'prompt_cache_key', 'safe_prompt'],
+};
+
+/** The fields of a request that its vendor has nothing for. What single models of it do not take, its package reports. */
+export function lostFields(request: ChatRequest, vendor: VendorName): string[] {
+  const isLost = ([field, value]: [string, unknown]): boolean =>
+    (value ?? null) !== null && !common.has(field) && !own[vendor].includes(field);
+  return Object.entries(request)
+    .filter(isLost)
+    .map(([field]) => field);
+}
+
+interface ReadPartsDeps {
+  readonly reader: PartReader;
+  /** What goes to the caller of what was thrown. */
+  readonly toThrown: (thrown: unknown) => unknown;
+  /** Called with each part of the request that the package left out, in words and as the field of the request. */
+  readonly noteLost: (what: string, field: string) => void;
+}
+
+/** The parts of a reply as frames. A stream that closes without an end, or has an error, is a fault. Leaving early closes it. */
+async function* readParts(
+  parts: ReadableStream<LanguageModelV4StreamPart>,
+  { reader, toThrown, noteLost }: ReadPartsDeps,
+): AsyncIterable<Frame> {
+  try {
+    for await (const part of parts) {
+      if (part.type === 'raw') {
+        const fault = isJsonObject(part.rawValue) ? faultIn(part.rawValue) : undefined;
+        if (fault !== undefined) throw fault;
+        continue;
+      }
+      if (part.type === 'error') throw part.error;
+      if (part.type === 'stream-start') for (const warning of part.warnings) noteLost(toWords(warning), toField(warning));
+      const chunks = reader.take(part);
+      if (chunks.length > 0) yield Frame.ofChunks(...chunks);
+    }
+  } catch (thrown) {
+    throw toThrown(thrown);
+  }
+  if (!reader.hasEnded) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
+}
+
+/** The fields of a request whose names are others in the packages than in camel case. */
+const renamed: ReadonlyMap<unknown, string> = new Map([
+  ['stopSequences', 'stop'],
+  ['maxOutputTokens', 'max_tokens'],
+  ['reasoning', 'reasoning_effort'],
+]);
+
+/** The field of the request that a warning is about. */
+function toField(warning: unknown): string {
+  const { feature, setting } = isJsonObject(warning) ? warning : {};
+  const name = [feature, setting].find((each) => typeof each === 'string') ?? '';
+  return renamed.get(name) ?? String(name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function toWords(warning: unknown): string {
+  const { feature, setting, details, message } = isJsonObject(warning) ? warning : {};
+  return [feature ?? setting, details ?? message].filter((each) => typeof each === 'string').join(': ');
 }

@@ -1,19 +1,41 @@
+import { eventAt } from '#base/event-splitter.ts';
 import type { ReplyHeaders } from '#base/http/client.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { Frame } from '#contract/frame.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import type { Sink } from '#base/sink.ts';
+import { fromLatin1 } from '#base/text-bytes.ts';
+import { Accumulator } from '#contract/accumulate.ts';
+import type { Completion } from '#contract/chunk.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
+import type { MessagesUsage } from '#contract/messages/dialect.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { faultIn } from '../error-in-reply.ts';
-import { toJsonObject } from '../reply-text.ts';
-import type { ReplyDialect } from '../upstream-reply.ts';
-import { faultOfEnd } from './event-value.ts';
+import { faultIn, toSaid } from '../error-in-reply.ts';
+import { isNoApiRefusal, plainWordsOf, retryAfterOf, toJsonObject } from '../reply-text.ts';
+import type { EventReader, Refusal, ReplyDialect } from '../upstream-reply.ts';
+import { DeltaRun } from './delta-run.ts';
+import { faultOfEnd, isMessageStop, toEventValue } from './event-value.ts';
 import { MessageReader } from './message-reader.ts';
-import { RelayedEvents } from './relayed-events.ts';
-import { toCompletion } from './to-completion.ts';
-import { readRefusal } from './to-fault.ts';
-import { toUsage } from './to-usage.ts';
+import { toUsage, withLater } from './to-usage.ts';
 import { TranslatedEvents } from './translated-events.ts';
+
+/** What the dialect answers when it has more to do than it can. */
+const overloaded = 529;
+const unavailable = 503;
+
+/** The fault that a reply with another status than 200 means; an overloaded upstream counts as unavailable. */
+function readRefusal(refusal: Refusal): UpstreamFault {
+  const said = tryParseJson(fromLatin1(refusal.bytes));
+  // Google wraps an error in a list if a stream was asked for.
+  const { message, code, displayMessage } = toSaid(Array.isArray(said) ? said[0] : said);
+  const status = refusal.status === overloaded ? unavailable : refusal.status;
+  const retryAfterSeconds = retryAfterOf(refusal.headers);
+  const words = message ?? plainWordsOf(refusal.headers, refusal.bytes) ?? `The upstream answered ${refusal.status}.`;
+  return new UpstreamFault('refused', words, {
+    ...{ code, displayMessage, status, isNoApi: isNoApiRefusal(message, code) },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}
 
 const limitName = /^anthropic-(?:ratelimit|priority)-[a-z0-9-]{1,64}$/;
 const limitValue = /^[\x20-\x7e]{1,200}$/;
@@ -66,4 +88,101 @@ function toCallerHeaders(headers: ReplyHeaders): Record<string, string> {
   const { 'request-id': id } = headers;
   const limits = Object.entries(headers).filter(([name, value]) => limitName.test(name) && limitValue.test(value));
   return { ...Object.fromEntries(limits), ...(id !== undefined && requestId.test(id) && { 'request-id': id }) };
+}
+
+/** Of a beginning that waits for what follows it. */
+const maxHeldBytes = 1024 * 1024;
+
+/**
+ * Events as they came, one frame a read, for a caller who speaks the dialect. Deltas are passed without being parsed; of
+ * the others the counts are noted. The beginning waits for what follows it, so that an error ahead of everything else comes first.
+ */
+export class RelayedEvents implements EventReader {
+  readonly isEndMark = isMessageStop;
+  readonly #run = new DeltaRun();
+  #usage: Partial<MessagesUsage> | undefined;
+  #held = '';
+  #isOpening = true;
+  #isCounted = true;
+  hasEnded = false;
+  /** Of the reply; they go on with the first frame. */
+  #headers: Relayed['headers'];
+
+  constructor(headers?: Relayed['headers']) {
+    this.#headers = headers;
+  }
+
+  take(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+    let textBytes = 0;
+    let at = 0;
+    while (at < events.length && !this.hasEnded) {
+      const end = this.#run.read(events, at);
+      if (end > at) {
+        textBytes += this.#run.textBytes;
+        at = end;
+        continue;
+      }
+      const event = eventAt(events, at);
+      const value = toEventValue(event);
+      if (value instanceof UpstreamFault) {
+        this.#passOn(events.slice(0, at), textBytes, reply);
+        throw value;
+      }
+      if (value !== undefined) this.#note(event, value);
+      at += event.length;
+    }
+    this.#passOn(at === events.length ? events : events.slice(0, at), textBytes, reply);
+  }
+
+  #note(event: string, value: JsonObject): void {
+    const { type, delta } = value;
+    if (type !== 'message_start' && type !== 'ping') this.#isOpening = false;
+    if (type === 'content_block_delta' && isJsonObject(delta)) this.#run.learn(event, delta.type);
+    if (type === 'message_stop') this.hasEnded = true;
+    const usage = type === 'message_start' && isJsonObject(value.message) ? value.message.usage : value.usage;
+    if (!isJsonObject(usage)) return;
+    this.#usage = withLater(this.#usage ?? {}, usage);
+    this.#isCounted = false;
+  }
+
+  #passOn(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+    const bytes = this.#held + events;
+    this.#held = this.#isOpening ? bytes : '';
+    if (this.#held.length > maxHeldBytes) throw new UpstreamFault('broken', 'The upstream sent no message in its events.');
+    if (this.#isOpening || bytes === '') return;
+    const usage = this.#isCounted || this.#usage === undefined ? undefined : toUsage(this.#usage);
+    this.#isCounted = true;
+    const relayed: Relayed = {
+      dialect: 'messages',
+      isWhole: false,
+      isLast: this.hasEnded,
+      textBytes,
+      usage,
+      ...(this.#headers && { headers: this.#headers }),
+    };
+    this.#headers = undefined;
+    reply.frame(Frame.ofNative(bytes, relayed));
+  }
+}
+
+/** A whole reply of the dialect as the completion that its stream would fold to. Throws UpstreamFault if it is none. */
+function toCompletion(reply: JsonObject, createdSeconds: number, model: string): Completion {
+  const { content, stop_reason, stop_details, usage } = reply;
+  if (!Array.isArray(content) || !content.every(isJsonObject))
+    throw new UpstreamFault('broken', 'The upstream answered with JSON that is no message.');
+  const reader = new MessageReader(createdSeconds, model);
+  const folded = new Accumulator();
+  const take = (event: JsonObject): void => {
+    for (const chunk of reader.take(event)) folded.add(chunk);
+  };
+  take({ type: 'message_start', message: reply });
+  content.forEach((block: JsonObject, index) => {
+    take({ type: 'content_block_start', index, content_block: block });
+    for (const citation of Array.isArray(block.citations) ? block.citations : [])
+      take({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } });
+    take({ type: 'content_block_stop', index });
+  });
+  take({ type: 'message_delta', delta: { stop_reason, stop_details }, usage });
+  take({ type: 'message_stop' });
+  return folded.completion();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '#contract/message.ts';
-import { toBlocks, toTextBlocks } from './to-blocks.ts';
+import { toBlocks, toTextBlocks } from './to-turns.ts';
 
 function blockOf(part: ContentPart) {
   return toBlocks([part], 'messages[0].content')[0];

@@ -1,11 +1,11 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
 import { toPlainMessages } from '#contract/content.ts';
-import type { MessagesRequest } from '#contract/messages/dialect.ts';
+import type { MessageParam, MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
+import { type ChosenTools, chosenTools } from '../prompt/chosen-tools.ts';
+import { decidesItself, isEffort, toBudget } from '../prompt/claude-thinking.ts';
 import { fieldsSentAsTheyAre } from './request-fields.ts';
-import { toThinking } from './to-thinking.ts';
-import { toTooling } from './to-tools.ts';
 import { toConversation } from './to-turns.ts';
 
 /** What is known of the model beside the request. */
@@ -85,4 +85,87 @@ function toOutputConfig(request: ChatRequest, { output_config: made }: Partial<M
     ...(isJsonObject(own) && own),
   };
   return Object.keys(config).length === 0 ? {} : { output_config: config };
+}
+
+type ThinkingFields = Pick<MessagesRequest, 'thinking' | 'output_config'>;
+
+/** The dialect's own words for efforts it calls otherwise. */
+const renamed: ReadonlyMap<unknown, string> = new Map([['minimal', 'low']]);
+
+interface ThinkingContext {
+  readonly model: string;
+  readonly maxTokens: number;
+  readonly messages: readonly MessageParam[];
+  /** Whether a call of a tool is demanded, which rules out thinking. */
+  readonly mustCall: boolean;
+}
+
+/** `reasoning_effort` as thinking: a Claude of 4.6 or later gets the effort, other models get a budget of tokens. */
+function toThinking(request: ChatRequest, context: ThinkingContext): ThinkingFields {
+  const { reasoning_effort: effort } = request;
+  if ((request.thinking ?? null) !== null || !(effort === 'none' || isEffort(effort))) return {};
+  if (effort === 'none') return { thinking: { type: 'disabled' } };
+  if (context.mustCall || hasThoughtlessCall(context.messages)) return {};
+  if (decidesItself(context.model))
+    return { thinking: { type: 'adaptive' }, output_config: { effort: renamed.get(effort) ?? String(effort) } };
+  const budget = toBudget(effort, context.maxTokens);
+  return budget === undefined ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
+}
+
+/** Whether the turn that goes on has calls without the thoughts that led to them: the dialect then refuses to think. */
+function hasThoughtlessCall(messages: readonly MessageParam[]): boolean {
+  for (const { role, content } of messages.toReversed()) {
+    const types = typeof content === 'string' ? ['text'] : content.map(({ type }) => type);
+    if (role === 'user' && !types.includes('tool_result')) return false;
+    if (role === 'assistant' && types.includes('tool_use') && !types[0]?.endsWith('thinking')) return true;
+  }
+  return false;
+}
+
+type Tooling = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
+
+/**
+ * The tools offered and how they may be used. A conversation with calls in it needs tools even if the model may call
+ * none any more: then those it called are offered, and calling is off.
+ */
+export function toTooling(request: ChatRequest, messages: readonly MessageParam[]): Tooling {
+  const { tools, choice: asked } = chosenTools(request);
+  if (tools.length === 0) {
+    const names = calledNames(messages);
+    return names.length === 0
+      ? {}
+      : { tools: names.map((name) => ({ name, input_schema: anything })), tool_choice: { type: 'none' } };
+  }
+  const choice = toToolChoice(asked);
+  const isSerial = request.parallel_tool_calls === false && choice?.type !== 'none';
+  const tool_choice = isSerial ? { type: 'auto' as const, ...choice, disable_parallel_tool_use: true } : choice;
+  return { tools: tools.map(({ tool }) => toOffer(tool)), ...(tool_choice && { tool_choice }) };
+}
+
+const anything = { type: 'object' };
+
+function toToolChoice(choice: ChosenTools['choice']): ToolChoice | undefined {
+  if (choice === undefined) return undefined;
+  if (choice === 'required') return { type: 'any' };
+  return typeof choice === 'string' ? { type: choice } : { type: 'tool', name: choice.name };
+}
+
+/** A function in the form of the dialect; what is no function is the dialect's own already. */
+function toOffer(tool: JsonObject): ToolOffer {
+  const offer = tool.function;
+  if (!isJsonObject(offer)) return tool as ToolOffer;
+  const cached = tool.cache_control ?? offer.cache_control;
+  return {
+    name: String(offer.name),
+    ...(typeof offer.description === 'string' && { description: offer.description }),
+    input_schema: { ...anything, ...(isJsonObject(offer.parameters) ? offer.parameters : {}) },
+    ...(offer.strict === true && { strict: true }),
+    ...(isJsonObject(cached) && { cache_control: { type: 'ephemeral', ...cached } }),
+  };
+}
+
+function calledNames(messages: readonly MessageParam[]): string[] {
+  const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+  const names = blocks.flatMap((block) => (block.type === 'tool_use' ? [String(block.name)] : []));
+  return [...new Set(names)];
 }

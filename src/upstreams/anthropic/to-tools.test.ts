@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MessageParam } from '#contract/messages/dialect.ts';
-import { toTooling } from './to-tools.ts';
+import { toTooling } from './to-messages-request.ts';
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const weather = { type: 'function', function: { name: 'weather', description: 'Of a city', parameters } };

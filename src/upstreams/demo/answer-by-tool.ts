@@ -1,10 +1,10 @@
+import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { fittingTool, leastScore, scoreTools, splitClauses, type ToolScore } from './pick-tool.ts';
 import { type Quote, quotePassages } from './quote-passages.ts';
-import type { ToolResult } from './read-conversation.ts';
-import { inWords, numberedPassages } from './read-results.ts';
+import type { Passage, ToolResult } from './read-conversation.ts';
 import type { OfferedTool } from './read-tools.ts';
 import { shorten } from './words.ts';
 
@@ -105,4 +105,27 @@ function lookingStep(scores: readonly ToolScore[], chosen: OfferedTool | undefin
   const listed = scores.slice(0, mostListed).map(({ tool, score }) => `- \`${tool.name}\`: ${score.toFixed(2)}`);
   const verdict = chosen === undefined ? `None comes up to ${leastScore}.` : `\`${chosen.name}\` it is.`;
   return { name: 'Looking for a fitting tool', content: `${listed.join('\n')}\n\n${verdict}`, status: 'completed' };
+}
+
+const mark = /^(\[\d{1,4}\]) /m;
+/** What stands above the passages of one section: the file, its page, the headings. */
+const head = /^[^\n]{1,255}\.[a-z]{2,5}(?:, (?:page|slide|sheet) \d+)?(?: — [^\n]*)?(?:\n|$)/;
+
+/** The passages of a result that begin with a number such as [1], each with it as source; else the result as one, without. */
+function numberedPassages(result: string): Passage[] {
+  const [, ...parts] = result.split(mark);
+  if (parts.length === 0) return [{ source: '', text: result }];
+  const passages: Passage[] = [];
+  for (let at = 0; at < parts.length; at += 2)
+    passages.push({ source: parts[at] ?? '', text: (parts[at + 1] ?? '').replace(head, '') });
+  return passages;
+}
+
+/** An object of plain values as words; any other text as it is. */
+function inWords(result: string): string {
+  const value = result.startsWith('{') ? tryParseJson(result) : undefined;
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return result;
+  const entries = Object.entries(value);
+  if (entries.some(([, each]) => typeof each === 'object')) return result;
+  return `${entries.map(([name, each]) => `${name.replaceAll('_', ' ')} ${each}`).join(', ')}.`;
 }

@@ -1,16 +1,12 @@
-import { loadTokens } from '#base/text-tokens.ts';
+import { loadTokens, type Tokens } from '#base/text-tokens.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
+import type { Chunk, Delta, FinishReason, StageDelta } from '#contract/chunk.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
-import type { Situation } from './answer.ts';
-import { countPrompt } from './count-prompt.ts';
+import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { toFault } from './embedder-fault.ts';
 import { planAnswer, toFormat } from './plan-answer.ts';
-import { readConversation } from './read-conversation.ts';
-import { readCut } from './read-cut.ts';
-import { readTools } from './read-tools.ts';
-import { readBounds, shapeReply } from './shape-reply.ts';
-import { replyDeltas, stageDeltas, stageEnd } from './to-deltas.ts';
+import { readConversation, textOf } from './read-conversation.ts';
+import { readTools, type ToolOffer } from './read-tools.ts';
 import { countWords, shorten } from './words.ts';
 
 type ChunkPart = Pick<Chunk, 'choices' | 'usage'>;
@@ -69,4 +65,144 @@ function toReport({ conversation, offer }: Situation): string {
   if (question === '') return 'There is no question.';
   const counts = `${offer.tools.length} tools, ${passages.length} passages, ${attachments.length} attachments`;
   return `“${shorten(question, 200)}”: ${countWords(question)} words; beside it ${counts}.`;
+}
+
+/** What OpenAI's models add for each message, and for the reply to come. */
+const perMessage = 3;
+const perReply = 3;
+
+/** Tokens of a request: its messages, the calls and text attachments in them, and the tools offered. */
+function countPrompt(request: ChatRequest, tokens: Tokens): number {
+  const texts = request.messages.flatMap((message) => [
+    message.role,
+    textOf(message),
+    message.name ?? '',
+    toText(message.tool_calls ?? message.function_call),
+    toText(message.custom_content?.completed_control),
+    ...(message.custom_content?.attachments ?? []).map(({ data }) => data ?? ''),
+  ]);
+  const joined = [...texts, toText(request.tools ?? request.functions)].filter((text) => text !== '').join('\n');
+  return tokens.count(joined) + request.messages.length * perMessage + perReply;
+}
+
+function toText(value: unknown): string {
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** An answer that was cut short and is to go on. */
+interface Cut {
+  /** What was asked, up to the question that it answers. */
+  readonly messages: ChatRequest['messages'];
+  /** As far as it came. */
+  readonly said: string;
+}
+
+const goesOn = /\bcut (off|short)\b.{0,80}\b(go on|continue)\b/is;
+
+/** What the last message asks to go on with, as the page does; undefined if it asks something else. */
+function readCut({ messages }: ChatRequest): Cut | undefined {
+  const [said, last] = messages.slice(-2);
+  if (last?.role !== 'user' || said?.role !== 'assistant' || !goesOn.test(textOf(last))) return undefined;
+  return { messages: messages.slice(0, -2), said: textOf(said) };
+}
+
+// Pattern bound: an answer of the demo, whose every run of white space matches.
+const wordWithSpace = /\s*\S+|\s+$/g;
+const argumentsPiece = /[\s\S]{1,16}/gu;
+
+/** Opens, fills and closes one stage. */
+function* stageDeltas(index: number, step: Step): Generator<Delta> {
+  yield stage({ index, name: step.name, status: null });
+  yield* stageEnd(index, step);
+}
+
+/** What is left of a stage that stands open. */
+function* stageEnd(index: number, { content, attachments, status }: Omit<Step, 'name'>): Generator<Delta> {
+  yield stage({ index, content, status: null });
+  if (attachments !== undefined) yield stage({ index, attachments: [...attachments], status: null });
+  yield stage({ index, status });
+}
+
+/** The message itself, word by word, then what goes with it. */
+function* replyDeltas(reply: ShapedReply, answer: Answer, newCallId: (() => string) | undefined): Generator<Delta> {
+  for (const word of reply.content.match(wordWithSpace) ?? []) yield { content: word };
+  if (newCallId === undefined) yield* functionDeltas(reply);
+  else yield* toolDeltas(reply, newCallId);
+  const { attachments = [], controls = [] } = answer;
+  if (attachments.length > 0) yield { custom_content: { attachments: [...attachments] } };
+  if (controls.length === 0) return;
+  yield { custom_content: { controls: [...controls] } };
+  yield { custom_content: { state: { parley_controls: controls.map(({ label, schema }) => ({ label, schema })) } } };
+}
+
+function* toolDeltas({ calls }: ShapedReply, newCallId: () => string): Generator<Delta> {
+  for (const [index, call] of calls.entries()) {
+    yield { tool_calls: [{ index, id: newCallId(), type: 'function', function: { name: call.name, arguments: '' } }] };
+    for (const piece of call.arguments.match(argumentsPiece) ?? [])
+      yield { tool_calls: [{ index, function: { arguments: piece } }] };
+  }
+}
+
+function* functionDeltas({ calls }: ShapedReply): Generator<Delta> {
+  const [call] = calls;
+  if (call === undefined) return;
+  yield { function_call: { name: call.name, arguments: '' } };
+  for (const piece of call.arguments.match(argumentsPiece) ?? []) yield { function_call: { arguments: piece } };
+}
+
+function stage(part: StageDelta): Delta {
+  return { custom_content: { stages: [part] } };
+}
+
+/** Where a reply has to end. */
+interface Bounds {
+  readonly stop: readonly string[];
+  readonly maxTokens: number;
+}
+
+interface ShapedReply {
+  readonly content: string;
+  readonly calls: readonly PlannedCall[];
+  readonly finish: FinishReason;
+  readonly tokens: number;
+}
+
+function readBounds(request: ChatRequest): Bounds {
+  const { stop, max_tokens, max_completion_tokens } = request;
+  const given = Array.isArray(stop) ? stop : [stop];
+  const most = max_completion_tokens ?? max_tokens;
+  return {
+    stop: given.filter((word): word is string => typeof word === 'string' && word !== ''),
+    maxTokens: typeof most === 'number' && most > 0 ? most : Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The answer cut where a stop sequence or the token limit ends it. */
+function shapeReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer['form'] }, tokens: Tokens): ShapedReply {
+  const content = cutAtStop(answer.content, bounds.stop);
+  const used = tokens.count(content);
+  if (used > bounds.maxTokens) {
+    return { content: tokens.first(content, bounds.maxTokens), calls: [], finish: 'length', tokens: bounds.maxTokens };
+  }
+  let left = bounds.maxTokens - used;
+  let spent = used;
+  const calls: PlannedCall[] = [];
+  for (const call of answer.calls ?? []) {
+    const needed = tokens.count(call.name) + tokens.count(call.arguments);
+    if (needed > left) {
+      const forArguments = left - tokens.count(call.name);
+      if (forArguments > 0) calls.push({ name: call.name, arguments: tokens.first(call.arguments, forArguments) });
+      return { content, calls, finish: 'length', tokens: bounds.maxTokens };
+    }
+    calls.push(call);
+    left -= needed;
+    spent += needed;
+  }
+  if (calls.length === 0) return { content, calls, finish: 'stop', tokens: spent };
+  return { content, calls, finish: bounds.form === 'functions' ? 'function_call' : 'tool_calls', tokens: spent };
+}
+
+function cutAtStop(content: string, stop: readonly string[]): string {
+  const ends = stop.map((word) => content.indexOf(word)).filter((at) => at !== -1);
+  return content.slice(0, Math.min(content.length, ...ends));
 }

@@ -1,4 +1,4 @@
-import type { HttpBody, HttpClient, HttpRequest } from '#base/http/client.ts';
+import type { HttpBody, HttpClient, HttpRequest, StreamedBody } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { addQuery, joinPath } from '#base/url-path.ts';
 import { toBody } from '#base/written-json.ts';
@@ -13,6 +13,7 @@ import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
 import {
   type Ask,
   type ChatProtocol,
+  type FormFields,
   type NativeRequest,
   type PassThroughRequest,
   type Upstream,
@@ -21,7 +22,6 @@ import {
 } from '#domain/upstreams/upstream.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
 import { chatReply } from './chat-reply.ts';
-import { toFormBody } from './form-body.ts';
 import { passedReply } from './passed-reply.ts';
 import { embeddingsReply } from './read-reply.ts';
 
@@ -218,4 +218,23 @@ function withUsage(body: JsonObject): JsonObject {
   if (body.stream !== true) return body;
   const options = isJsonObject(body.stream_options) ? body.stream_options : {};
   return { ...body, stream_options: { ...options, include_usage: true } };
+}
+
+interface FormBody {
+  readonly body: StreamedBody;
+  readonly contentType: string;
+}
+
+/** A form that is passed through, with the upstream's own name of the model as its first field. */
+function toFormBody(form: FormFields, model: string, defaults: Readonly<Record<string, unknown>>): FormBody {
+  const { boundary } = form;
+  const first = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`);
+  const { pieces, length } = form.open(defaults);
+  const body = { pieces: withFirst(first, pieces), length: length === undefined ? undefined : first.length + length };
+  return { body, contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+async function* withFirst(first: Uint8Array, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* pieces;
 }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
@@ -6,13 +6,13 @@ import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../words/words.tsx';
 import { AuditSection } from './audit-section.tsx';
-import { ConfigurationSection } from './configuration-section.tsx';
-import { HealthSection } from './health-section.tsx';
 import { useOperationsWords } from './operations-words.ts';
-import { readState } from './read-operations.ts';
+import { type ConfigurationFault, type NodeState, readState } from './read-operations.ts';
 import { UpstreamsSection } from './upstreams-section.tsx';
-import { useRefreshing } from './use-refreshing.ts';
 import './operations.css';
+import type { OperationsWords } from './operations-english.ts';
+import { toMoment } from './to-moment.ts';
+import { troublesOf } from './trouble-of.ts';
 
 const everyMs = 15_000;
 
@@ -63,4 +63,149 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
       </div>
     </NamedPage>
   );
+}
+
+/** What is in force since when, what was refused, and where it is at fault. */
+function ConfigurationSection({ state }: { readonly state: NodeState }) {
+  const words = useOperationsWords();
+  const { language } = useLanguage();
+  const { files, loadedAtMs, refusedAtMs, faults, warnings } = state;
+  return (
+    <section className="sheet-section operations-configuration" aria-label={words.configuration}>
+      <h2 tabIndex={-1}>{words.configuration}</h2>
+      {files.length === 0 ? (
+        <p className="soft">{words.embedded}</p>
+      ) : (
+        <ul className="configuration-files" aria-label={words.filesOf}>
+          {files.map((file) => (
+            <li key={file}>
+              <code>{file}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="soft">{words.loadedAt(toMoment(loadedAtMs, language))}</p>
+      {refusedAtMs !== undefined && <p className="verdict bad">{words.refusedAt(toMoment(refusedAtMs, language))}</p>}
+      <Faults title={words.faults} faults={faults} />
+      <Faults title={words.warnings} faults={warnings} />
+    </section>
+  );
+}
+
+function Faults({ title, faults }: { readonly title: string; readonly faults: readonly ConfigurationFault[] }) {
+  const words = useOperationsWords();
+  if (faults.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul className="faults">
+        {faults.map(({ file, path, message, hint }) => (
+          <li key={`${file} ${path} ${message}`}>
+            <p className="fault-path">{path === '' ? words.wholeFile : <code>{path}</code>}</p>
+            <p>{[message, hint].filter((part) => part !== '').join('; ')}</p>
+            {file !== '' && <p className="soft small">{file}</p>}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Whether all is well, and if not, why. */
+function HealthSection({ state }: { readonly state: NodeState }) {
+  const words = useOperationsWords();
+  const { language } = useLanguage();
+  const { version, runtime, startedAtMs, stores, hindrances, reasons } = state;
+  const { look, upstreams, isConfigurationRefused } = troublesOf(state);
+  const said = { good: words.ok, doubtful: words.degraded, bad: words.notReady }[look];
+  return (
+    <section className="sheet-section" aria-label={words.health}>
+      <h2>{words.health}</h2>
+      <p className={`verdict ${look}`}>{said}</p>
+      {look !== 'good' && (
+        <ul className="reasons">
+          {upstreams > 0 && (
+            <li>
+              <WayTo section="upstreams">{words.upstreamsInTrouble(upstreams)}</WayTo>
+            </li>
+          )}
+          {isConfigurationRefused && (
+            <li>
+              <WayTo section="configuration">{words.configurationRefused}</WayTo>
+            </li>
+          )}
+          {[...hindrances, ...reasons].map(({ code, message }) => (
+            <li key={`${code} ${message}`}>
+              {message} <code className="soft small">{code}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="soft">
+        {words.version(version, runtime)}, {words.upSince(toMoment(startedAtMs, language))}
+      </p>
+      <dl className="facts" aria-label={words.stores}>
+        {stores.map(({ holds, kind, isAway }) => (
+          <div key={holds}>
+            <dt>{nameOf(words, holds)}</dt>
+            <dd>
+              {nameOf(words, kind)}
+              {isAway && <strong className="trouble"> · {words.away}</strong>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+interface WayToProps {
+  readonly section: 'upstreams' | 'configuration';
+  readonly children: string;
+}
+
+/** Leads to the part of the page that has more of it. */
+function WayTo({ section, children }: WayToProps) {
+  const go = (): void => {
+    const heading = document.querySelector<HTMLElement>(`.operations-${section} h2`);
+    heading?.scrollIntoView({ block: 'start' });
+    heading?.focus({ preventScroll: true });
+  };
+  return (
+    <button type="button" className="way-to" onClick={go}>
+      {children}
+    </button>
+  );
+}
+
+const named = ['records', 'files', 'limits', 'sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] as const;
+
+/** In words; a word that this page does not know yet, as it is. */
+function nameOf(words: OperationsWords, name: string): string {
+  const known = named.find((each) => each === name);
+  return known === undefined ? name : words[known];
+}
+
+/**
+ * Calls `refresh` every so often while the page is seen, and as it comes to be seen again after that time; not while something of
+ * it is marked, as text is that somebody is about to copy.
+ */
+function useRefreshing(refresh: () => void, { everyMs, isOn }: { everyMs: number; isOn: boolean }): void {
+  const latest = useRef(refresh);
+  latest.current = refresh;
+  useEffect(() => {
+    if (!isOn) return;
+    let dueMs = performance.now() + everyMs;
+    const act = (): void => {
+      if (document.hidden || performance.now() < dueMs || getSelection()?.type === 'Range') return;
+      dueMs = performance.now() + everyMs;
+      latest.current();
+    };
+    const timer = setInterval(act, 1000);
+    document.addEventListener('visibilitychange', act);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', act);
+    };
+  }, [everyMs, isOn]);
 }

@@ -7,14 +7,15 @@ import { lazyView } from '../parts/lazy-view.ts';
 import { MissingPart } from '../parts/missing-part.tsx';
 import { faultOf } from '../service/fault.ts';
 import { Service } from '../service/service.ts';
+import { takeArrival } from '../sign-in/arrival.ts';
+import { readSignIn } from '../sign-in/kept.ts';
 import { OverNote } from '../sign-in/over-note.tsx';
 import { SignInFault } from '../sign-in/sign-in-fault.ts';
 import { useTypeface } from '../typeface/use-typeface.ts';
 import type { Words } from '../words/english.ts';
 import { useWords } from '../words/words.tsx';
 import { useAppearance } from './appearance.ts';
-import { findFirstVisitor } from './first-visitor.ts';
-import { takeLinkedKey } from './kept-key.ts';
+import { keepKey, readKey, takeLinkedKey } from './kept-key.ts';
 import { openSession, type Session } from './session.ts';
 import type { Trouble } from './sign-in.tsx';
 import { SignedIn } from './signed-in.tsx';
@@ -157,4 +158,50 @@ async function letIn(visitor: Visitor, words: Words): Promise<Inside | Trouble> 
 
 function whyOf(thrown: unknown, words: Words): Trouble['said'] {
   return thrown instanceof SignInFault ? thrown.trouble : faultOf(thrown).message || words.unreachable;
+}
+
+interface FirstVisitor {
+  /** Gives the visitor, and may be called more than once. Undefined if the page does not know one. */
+  readonly first: (() => Promise<Visitor>) | undefined;
+  /** The key of a link that the page was opened by, while the tab knows another visitor. */
+  readonly linked: string | undefined;
+}
+
+/**
+ * Identifies the visitor: back from an identity provider, known to the tab, or with the key of a link if the tab knows no other
+ * visitor. The function immediately removes the sign-in data from the address.
+ */
+function findFirstVisitor(): FirstVisitor {
+  const linked = takeLinkedKey();
+  const known = findKnownVisitor();
+  if (known !== undefined || linked === undefined) return { first: known, linked };
+  // A reload while the service is away must not lose it.
+  keepKey(linked);
+  return { first: async () => visitorWithKey(linked), linked: undefined };
+}
+
+function findKnownVisitor(): (() => Promise<Visitor>) | undefined {
+  const arrival = takeArrival();
+  const kept = readSignIn();
+  const key = readKey();
+  if (arrival !== undefined)
+    return once(async () => {
+      const { redeem } = await import('../sign-in/authorization-code.ts');
+      const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
+      return new TokenVisitor(await redeem(arrival), { isResumed: false });
+    });
+  if (kept !== undefined)
+    return async () => {
+      const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
+      return new TokenVisitor(kept, { isResumed: true });
+    };
+  return key === undefined ? undefined : async () => visitorWithKey(key);
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -1,4 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
+import { isJsonObject } from '#base/json.ts';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
@@ -6,13 +7,11 @@ import { useModalPanel } from '../parts/use-modal-panel.ts';
 import { useWords } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
 import { HeadList } from './head-list.tsx';
-import { usePage } from './page.tsx';
+import { useHeads, usePage } from './page.tsx';
 import { toHash } from './place.ts';
 import { SettingsMenu } from './settings-menu.tsx';
-import { onShelf, type Shelf } from './shelf.ts';
-import { Shelves } from './shelves.tsx';
+import { onShelf, type Shelf, tagsOf } from './shelf.ts';
 import { useFoundHeads } from './use-found-heads.ts';
-import { useHasBackground } from './use-has-background.ts';
 
 interface SidebarProps {
   readonly isMenuOpen: boolean;
@@ -151,4 +150,62 @@ function PageLink({ to, icon, name }: PageLinkProps) {
       {name}
     </a>
   );
+}
+
+interface ShelvesProps {
+  readonly shelf: Shelf;
+  readonly choose: (shelf: Shelf) => void;
+}
+
+/** Tags and the archive, to list only what is in one; nothing before there is any. */
+function Shelves({ shelf, choose }: ShelvesProps) {
+  const words = useWords();
+  const heads = useHeads();
+  const tags = tagsOf(heads);
+  const isArchive = heads.some(({ archived }) => archived === true);
+  const isGone = typeof shelf === 'object' ? !tags.includes(shelf.tag) : shelf === 'archived' && !isArchive;
+  useEffect(() => {
+    if (isGone) choose('all');
+  }, [isGone, choose]);
+  if (tags.length === 0 && !isArchive) return null;
+  const shelves: readonly [string, Shelf, boolean][] = [
+    ...tags.map((tag) => [tag, { tag }, typeof shelf === 'object' && shelf.tag === tag] as [string, Shelf, boolean]),
+    ...(isArchive ? [[words.archived, 'archived', shelf === 'archived'] as [string, Shelf, boolean]] : []),
+  ];
+  return (
+    <div {...{ className: 'shelves', role: 'group', 'aria-label': words.showOnly }}>
+      {shelves.map(([name, each, isChosen]) => (
+        <button
+          key={typeof each === 'object' ? `tag ${name}` : each}
+          {...{ type: 'button', className: 'button slim' }}
+          aria-pressed={isChosen}
+          onClick={() => choose(isChosen ? 'all' : each)}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** So long after the page is there, and nobody waits for it. */
+const askAfterMs = 1_500;
+
+/** Whether anything was answered in the background for the user: most people never meet it, and need no way there. */
+function useHasBackground(): boolean {
+  const { service, place } = usePage();
+  const [isSome, setIsSome] = useState(false);
+  useEffect(() => {
+    const leaving = new AbortController();
+    const ask = async (): Promise<void> => {
+      const listed = await service.json('v1/user/responses?limit=1', { signal: leaving.signal });
+      setIsSome(isJsonObject(listed) && Array.isArray(listed.data) && listed.data.length > 0);
+    };
+    const timer = setTimeout(() => void ask().catch(() => undefined), askAfterMs);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [service]);
+  return isSome || place.at === 'background';
 }

@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Path } from '#contract/configuration/fault.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import { type Source, SourceFault } from '../read-source.ts';
 import type { ImportTools } from '../tools.ts';
-import { importAccess } from './access.ts';
-import { addFallbacks } from './fallbacks.ts';
 import type { LitellmTools } from './litellm-tools.ts';
-import { lostRouter, lostSettings, lostTop } from './lost-keys.ts';
+import { lostGeneral, lostRouter, lostSettings, lostTop } from './lost-keys.ts';
 import { type Group, readModelList } from './model-list.ts';
 
 /** The configuration of a LiteLLM proxy as one of Parley. */
@@ -75,4 +76,147 @@ function requireSections({ file, value, lineOf }: Source): void {
     throw new SourceFault({ file, path: '', message: 'is no configuration of LiteLLM: it has no model_list' });
   if (!Array.isArray(list))
     throw new SourceFault({ file: `${file}:${lineOf(['model_list']).line}`, path: 'model_list', message: 'must be a list' });
+}
+
+/** Digests of shorter keys are soon guessed. */
+const shortest = 16;
+
+/** Who may call: the master key, and the issuer of tokens. */
+function importAccess(root: ForeignObject, tools: LitellmTools): void {
+  const general = root.object('generalSettings');
+  const master = general?.text('masterKey');
+  if (general === undefined || master === undefined || master === '')
+    tools.notes.lose(
+      ['general_settings', 'master_key'],
+      'is not there: LiteLLM lets everybody in, Parley nobody without a key',
+      'write one into `keys` of the result',
+    );
+  else
+    tools.result.put(
+      'keys',
+      'master',
+      tools.result.from(general.at('masterKey'), { project: 'master', roles: ['admin'], ...toSecret(master, general, tools) }),
+    );
+  const issuer = general?.object('litellmJwtauth');
+  if (issuer !== undefined) importIssuer(issuer, tools);
+  general?.leave(lostGeneral, 'general_settings');
+}
+
+function toSecret(master: string, general: ForeignObject, { notes, variables }: LitellmTools): JsonObject {
+  const written = variables.environment(master);
+  if (written !== master) return { key: written };
+  if (master.length < shortest)
+    notes.mention(general.at('masterKey'), 'is short enough to be guessed from its digest: issue a longer one in time');
+  return { sha256: hash('sha256', master, 'hex') };
+}
+
+/** Tokens are accepted of an issuer that is named. */
+function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
+  const { notes, variables, result } = tools;
+  const issuer = jwt.text('issuer');
+  const keys = jwt.text('publicKeyUrl');
+  if (issuer === undefined) {
+    notes.lose(
+      jwt.path,
+      'is not carried: it has no issuer',
+      'write an entry of `identityProviders` with the `iss` claim of the tokens (docs/identity.md)',
+    );
+    return;
+  }
+  const audience = jwt.text('audience');
+  const userIdClaim = jwt.text('userIdJwtField');
+  const rolesClaim = jwt.text('rolesJwtField') ?? jwt.text('teamIdsJwtField');
+  jwt.leave(
+    {
+      teamIdsJwtField: 'roles come from one claim',
+      roleMappings: 'roles are those of the token; name them in `roles` and `userRoles`',
+    },
+    'litellm_jwtauth',
+  );
+  const entry = {
+    issuer: variables.environment(issuer),
+    ...(keys !== undefined && !keys.endsWith('/.well-known/openid-configuration') && { jwksUrl: variables.environment(keys) }),
+    ...(audience !== undefined && { audience: variables.environment(audience) }),
+    ...(userIdClaim !== undefined && { userIdClaim }),
+    ...(rolesClaim !== undefined && { rolesClaim }),
+  };
+  result.put('identityProviders', 'litellm', result.from(jwt.path, entry));
+}
+
+type Groups = ReadonlyMap<string, Group>;
+
+/** `fallbacks` and `default_fallbacks` as tiers: the upstreams of the models that stand in, behind those of the model itself. */
+function addFallbacks(settings: readonly ForeignObject[], groups: Groups, tools: LitellmTools): void {
+  const own = new Map([...groups].map(([name, { upstreams }]) => [name, [...upstreams]]));
+  const adder = new FallbackAdder(groups, own, tools);
+  const named = new Set<string>();
+  for (const holder of settings) {
+    for (const each of holder.items('fallbacks')) {
+      for (const model of each.keys()) {
+        named.add(model);
+        adder.add(model, each, model);
+      }
+    }
+  }
+  for (const holder of settings) {
+    if (holder.value('defaultFallbacks') === undefined) continue;
+    for (const model of groups.keys()) if (!named.has(model)) adder.add(model, holder, 'defaultFallbacks');
+  }
+}
+
+class FallbackAdder {
+  readonly #groups: Groups;
+  readonly #own: ReadonlyMap<string, readonly JsonObject[]>;
+  readonly #tools: LitellmTools;
+
+  constructor(groups: Groups, own: ReadonlyMap<string, readonly JsonObject[]>, tools: LitellmTools) {
+    this.#groups = groups;
+    this.#own = own;
+    this.#tools = tools;
+  }
+
+  /** The models under `key` of `holder` stand in for `model`. */
+  add(model: string, holder: ForeignObject, key: string): void {
+    const { notes } = this.#tools;
+    const group = this.#groups.get(model);
+    const written = holder.value(key);
+    const names = Array.isArray(written) ? written : [];
+    if (group === undefined) {
+      notes.lose(holder.at(key), `is not carried: ${model} is not in the result`);
+      return;
+    }
+    let wasAdded = false;
+    for (const [index, name] of names.entries()) {
+      const why = this.#whyNot(model, name);
+      if (why !== undefined) notes.lose([...holder.at(key), index], `is not carried: ${why}`);
+      else wasAdded = this.#append(group, String(name), holder.at(key)) || wasAdded;
+    }
+    if (wasAdded)
+      notes.lose(
+        holder.at(key),
+        `stands as tiers of ${model}: calls that they answer count, cost and are limited as calls of ${model}`,
+        'look at its `pricing` and at `roles`',
+      );
+  }
+
+  #whyNot(model: string, name: unknown): string | undefined {
+    if (typeof name !== 'string')
+      return isJsonObject(name) ? 'a fallback with a request of its own has no counterpart' : 'it must be the name of a model';
+    if (name === model) return 'a model does not stand in for itself';
+    const other = this.#groups.get(name);
+    if (other === undefined) return `${name} is not in the result`;
+    return other.type === this.#groups.get(model)?.type ? undefined : `${name} is of another mode`;
+  }
+
+  #append({ upstreams }: Group, name: string, origin: Path): boolean {
+    const first = 1 + Math.max(...upstreams.map(tierOf));
+    const added = this.#own.get(name) ?? [];
+    for (const upstream of added)
+      upstreams.push(this.#tools.result.from(origin, { ...upstream, tier: first + tierOf(upstream) }));
+    return added.length > 0;
+  }
+}
+
+function tierOf({ tier }: JsonObject): number {
+  return typeof tier === 'number' ? tier : 0;
 }

@@ -1,10 +1,46 @@
-import type { FastifyInstance } from 'fastify';
-import { metadataRoutes } from './metadata-routes.ts';
-import { permissionRoutes } from './permission-routes.ts';
-import { recordRoutes } from './record-routes.ts';
-import { relocationRoutes } from './relocation-routes.ts';
-import type { ResourceDeps } from './resource-deps.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pathBelow } from '#base/url-path.ts';
+import { isDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { requestFault } from '#contract/request-fault.ts';
+import {
+  ConversationRecord,
+  PermissionListRequest,
+  PromptRecord,
+  parsePermissions,
+  parserOf,
+  RelocationRequest,
+} from '#contract/resource-requests.ts';
+import { storedEntries } from '#contract/stored-entries.ts';
+import type { Caller, Chain } from '#domain/callers/caller.ts';
+import { type Grant, mostGrants } from '#domain/callers/held-rights.ts';
+import type { Relocation } from '#domain/files/relocation.ts';
+import {
+  type ContentKind,
+  type ContentPlace,
+  fromUrl,
+  isFolder,
+  isTooLong,
+  maxNamedPathBytes,
+  type ResourceKind,
+  type ResourcePlace,
+  resourceKinds,
+  toPlace,
+  toUrl,
+} from '#domain/files/resource-place.ts';
+import { requireWritable, rightsTo } from '#domain/files/resource-rights.ts';
+import type { WriteCondition } from '#domain/files/write-condition.ts';
+import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
+import { sendFile, toSelection } from '../../http/read-file.ts';
+import { refuseLargeBody, requireJson } from '../../http/read-request.ts';
+import { serveEarly } from '../../http/serve-early.ts';
+import { readMetadata } from './metadata.ts';
+import { noPlace, notFound, pathTooLong } from './not-found.ts';
+import { type AskedOperation, readOperation } from './read-operation.ts';
+import { readStrictBody } from './read-strict-body.ts';
+import { callerOf, type ResourceDeps } from './resource-deps.ts';
 import { sharedRoutes } from './shared-routes.ts';
+import { toMetadata } from './to-metadata.ts';
 
 /** What is stored beside files, and what is done with all of it alike. */
 export function resourceRoutes(app: FastifyInstance, deps: ResourceDeps): void {
@@ -13,4 +49,191 @@ export function resourceRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   relocationRoutes(app, deps);
   permissionRoutes(app, deps);
   sharedRoutes(app, deps);
+}
+
+/** `/v1/metadata/{kind}/{bucket}/{path}`: what is stored (docs/wire.md, Files). */
+function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
+  for (const kind of resourceKinds) {
+    const base = `/v1/metadata/${kind}/`;
+    app.get(`${base}*`, async (request) => {
+      const caller = await callerOf(deps, request);
+      const query = request.query as Record<string, unknown>;
+      return readMetadata(deps, caller, { kind, encoded: pathBelow(base, request.url), query });
+    });
+  }
+}
+
+type Deps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
+
+const base = '/v1/ops/resource/per-request-permissions/';
+const parseList = parserOf(PermissionListRequest);
+
+/** `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke` and `/list`: what an application lets those that it calls do (docs/files.md, Who may). */
+function permissionRoutes(app: FastifyInstance, deps: Deps): void {
+  serveEarly(app, { method: 'POST', url: `${base}grant` }, async (request) => {
+    const { chain, body, caller } = await readOwn(deps, request, parsePermissions);
+    const grant = toGrants(caller, body());
+    const known = new Set([...chain.rights.granted, ...grant].map(({ receiver, url }) => JSON.stringify([receiver, url])));
+    if (known.size > mostGrants) throw requestFault('resourcePermissions', `would be more than the ${mostGrants} of one call`);
+    await chain.rights.change({ grant });
+  });
+  serveEarly(app, { method: 'POST', url: `${base}revoke` }, async (request) => {
+    const { chain, body } = await readOwn(deps, request, parsePermissions);
+    await chain.rights.change({ revoke: toGrants(undefined, body()) });
+  });
+  serveEarly(app, { method: 'POST', url: `${base}list` }, async (request) => {
+    const { chain, body } = await readOwn(deps, request, parseList);
+    const { receiver } = body();
+    const granted = chain.rights.granted.filter((grant) => receiver === undefined || grant.receiver === receiver);
+    return { resourcePermissions: granted };
+  });
+}
+
+/** Only who answers a call has anything to give for its duration. */
+async function readOwn<Body>(
+  deps: Deps,
+  request: FastifyRequest,
+  parse: (body: unknown) => Body,
+): Promise<AskedOperation<Body> & { readonly chain: Chain }> {
+  const asked = await readOperation(deps, request, parse);
+  const { chain } = asked.caller;
+  if (chain !== null) return { ...asked, chain };
+  throw new ParleyError(
+    'access_denied',
+    'Permissions for the duration of a call are given with the per-request key of that call.',
+  );
+}
+
+/** As they are kept. `grantor` must have what it grants; what is revoked is looked at by nobody. */
+function toGrants(
+  grantor: Caller | undefined,
+  { resourcePermissions, receiver }: ReturnType<typeof parsePermissions>,
+): readonly Grant[] {
+  if (!isDeploymentId(receiver)) throw requestFault('receiver', 'must be the id of a deployment');
+  return resourcePermissions.map(({ url, permissions }, at) => {
+    const place = fromUrl(url);
+    if (place === undefined || isTooLong(place))
+      throw requestFault(`resourcePermissions[${at}].url`, 'must be the url of something stored, {kind}/{bucket}/{path}');
+    const held = grantor === undefined ? permissions : rightsTo(grantor, place);
+    const lacking = permissions.find((permission) => !held.includes(permission));
+    if (lacking !== undefined)
+      throw new ParleyError('access_denied', `You have no ${lacking} on the resource yourself.`, {
+        param: `resourcePermissions[${at}].url`,
+      });
+    return { receiver, url: toUrl(place), permissions: [...new Set(permissions)] };
+  });
+}
+
+/** Prompts and conversations: records of JSON, kept as they are sent. */
+interface RecordKind {
+  readonly kind: 'prompts' | 'conversations';
+  /** `security.maxBodyBytes` may be less. */
+  readonly maxBytes: number;
+  /** Throws invalid_request for what is none. */
+  readonly check: (body: unknown) => unknown;
+}
+
+const recordKinds: readonly RecordKind[] = [
+  { kind: 'prompts', maxBytes: storedEntries.prompt.maxBytes, check: parserOf(PromptRecord) },
+  { kind: 'conversations', maxBytes: storedEntries.conversation.maxBytes, check: parserOf(ConversationRecord) },
+];
+
+/** How ids of conversations of the Responses API begin, which stand where buckets do. */
+const conversationId = /^conv_/;
+
+/** `/v1/prompts/{bucket}/{path}` and `/v1/conversations/{bucket}/{path}` (docs/wire.md, Files). */
+function recordRoutes(app: FastifyInstance, deps: ResourceDeps): void {
+  for (const record of recordKinds) {
+    const url = `/v1/${record.kind}/*`;
+    app.get(url, (request, reply) => get(deps, record, request, reply));
+    serveEarly(app, { method: 'PUT', url }, (request, reply) => put(deps, record, request, reply));
+    serveEarly(app, { method: 'DELETE', url }, (request, reply) => remove(deps, record, request, reply));
+  }
+}
+
+async function get(deps: ResourceDeps, record: RecordKind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = await callerOf(deps, request);
+  const opened = await deps.contents.read(caller, placeOf(record, request), (file) => toSelection(request, reply, file));
+  return sendFile(request, reply, opened);
+}
+
+async function put(deps: ResourceDeps, record: RecordKind, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { contents, snapshot } = deps;
+  const maxBytes = Math.min(record.maxBytes, snapshot().configuration.security.maxBodyBytes);
+  refuseLargeBody(request.raw, maxBytes);
+  const caller = await callerOf(deps, request);
+  requireJson(request.raw);
+  const body = await readStrictBody(request.raw, maxBytes);
+  const place = placeOf(record, request);
+  requireWritable(caller, place);
+  const condition = await conditionOf(deps, request, place);
+  const { bytes: content, value } = body();
+  record.check(value);
+  const bytes = (async function* () {
+    yield content;
+  })();
+  const upload = { contentType: 'application/json', bytes, announcedBytes: content.length, condition };
+  const stored = await contents.put(caller, place, upload);
+  reply.header('etag', `"${stored.etag}"`);
+  return toMetadata(place, stored);
+}
+
+async function remove(deps: ResourceDeps, record: RecordKind, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const caller = await callerOf(deps, request);
+  const place = placeOf(record, request);
+  requireWritable(caller, place);
+  await deps.contents.delete(caller, place, await conditionOf(deps, request, place));
+  reply.code(204);
+}
+
+async function conditionOf(
+  { contents }: ResourceDeps,
+  { headers }: FastifyRequest,
+  place: ContentPlace,
+): Promise<WriteCondition> {
+  return hasCondition(headers) ? toWriteCondition(headers, await contents.current(place)) : undefined;
+}
+
+function placeOf({ kind }: RecordKind, { url, method }: FastifyRequest): ContentPlace {
+  const encoded = pathBelow(`/v1/${kind}/`, url);
+  if (kind === 'conversations' && conversationId.test(encoded))
+    throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
+  const place = toPlace(kind, encoded);
+  if (place === undefined || isFolder(place)) throw method === 'GET' || method === 'HEAD' ? notFound(kind) : noPlace(kind);
+  if (isTooLong(place)) throw pathTooLong();
+  return place;
+}
+
+/** `POST /v1/ops/resource/move` and `/copy` (docs/wire.md, Files). */
+function relocationRoutes(app: FastifyInstance, deps: ResourceDeps): void {
+  for (const how of ['move', 'copy'] as const) {
+    serveEarly(app, { method: 'POST', url: `/v1/ops/resource/${how}` }, async (request) => {
+      const { caller, body } = await readOperation(deps, request, parse);
+      const relocation = toRelocation(body());
+      if (isOfContents(relocation)) await deps.contents[how](caller, relocation);
+      else await deps.applications[how](caller, relocation, request.id);
+    });
+  }
+}
+
+const parse = parserOf(RelocationRequest);
+
+function toRelocation({ sourceUrl, destinationUrl, overwrite = false }: RelocationRequest): Relocation {
+  const from = toItem('sourceUrl', sourceUrl);
+  const to = toItem('destinationUrl', destinationUrl);
+  if (from.kind !== to.kind) throw requestFault('destinationUrl', `must be one of the ${from.kind}, as sourceUrl is`);
+  if (toUrl(from) === toUrl(to)) throw requestFault('destinationUrl', 'must be another place than sourceUrl');
+  return { from, to, destinationUrl, replaces: overwrite };
+}
+
+function toItem(param: string, url: string): ResourcePlace {
+  const place = fromUrl(url);
+  if (place === undefined) throw requestFault(param, 'must be the url of something stored, {kind}/{bucket}/{path}');
+  if (isFolder(place)) throw requestFault(param, 'must not be a folder: what lies in it is moved and copied one by one');
+  if (isTooLong(place)) throw requestFault(param, `must have a path of ${maxNamedPathBytes} bytes of UTF-8 at most`);
+  return place;
+}
+
+function isOfContents(relocation: Relocation<ResourceKind>): relocation is Relocation<ContentKind> {
+  return relocation.from.kind !== 'applications';
 }

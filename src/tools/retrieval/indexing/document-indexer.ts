@@ -7,7 +7,6 @@ import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-docu
 import type { TextEmbedder } from '../text-embedder.ts';
 import { DocumentReader } from './document-reader.ts';
 import { Reading } from './reading.ts';
-import { SerialWorker } from './serial-worker.ts';
 import { VectorMaker, type VectorRequest } from './vector-maker.ts';
 
 const sweepEveryMs = 3_600_000;
@@ -206,5 +205,33 @@ export class DocumentIndexer {
 
   async #sweep(): Promise<void> {
     await this.#deps.index.sweep().catch((thrown) => this.#deps.noteFault('the passage index could not be swept', thrown));
+  }
+}
+
+/** Does one thing after the other, in the background, for as long as there is something to do. */
+class SerialWorker {
+  readonly #next: () => Promise<void> | undefined;
+  #work: Promise<void> | undefined;
+
+  /** `next` begins the next thing, which never rejects; undefined if there is none. */
+  constructor(next: () => Promise<void> | undefined) {
+    this.#next = next;
+  }
+
+  /** To be called whenever there may be something to do. */
+  start(): void {
+    this.#work ??= this.#run();
+  }
+
+  /** Resolves when there is nothing more to do. */
+  async idle(): Promise<void> {
+    await this.#work;
+  }
+
+  async #run(): Promise<void> {
+    // What asks for the first thing goes on before it begins.
+    await undefined;
+    for (let work = this.#next(); work !== undefined; work = this.#next()) await work;
+    this.#work = undefined;
   }
 }

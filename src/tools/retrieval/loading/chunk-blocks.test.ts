@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Block } from './block.ts';
-import { chunkBlocks, passageTokens } from './chunk-blocks.ts';
+import { chunkBlocks, passageTokens, splitText } from './chunk-blocks.ts';
 import { roughTokens } from './rough-tokens.ts';
-import { splitText } from './split-text.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 3000 }),

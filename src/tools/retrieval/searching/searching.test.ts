@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BoundedCache } from '#base/bounded-cache.ts';
 import type { IndexedDocument, PassageIndex, VectorRun } from '#domain/tools/passage-index.ts';
-import { fuse } from './fuse.ts';
-import { nearest } from './nearest.ts';
-import { VectorCache } from './vector-cache.ts';
+import { fuse, nearest, VectorCache } from './passage-search.ts';
 
 describe('joining lists', () => {
   const hit = (nth: number, weight = 1) => ({ document: 'd', nth, weight });

@@ -3,8 +3,12 @@ import type { Waiting } from '../../conversation/outbox.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { focusMessage } from '../focus-message.ts';
-import { useQueueWords } from './queue-words.ts';
 import './queue-list.css';
+import { useWordsOf } from '../../words/words.tsx';
+import { type QueueWords, queueEnglish } from './queue-english.ts';
+import { queueFrench } from './queue-french.ts';
+import { queueGerman } from './queue-german.ts';
+import { queueSpanish } from './queue-spanish.ts';
 
 interface QueueListProps {
   readonly waiting: readonly Waiting[];
@@ -59,4 +63,9 @@ function Act({ icon, name, act }: { readonly icon: IconName; readonly name: stri
 function toShown({ text, attachments }: Waiting): string {
   const files = attachments.map(({ title, type }) => title ?? type ?? '');
   return [text, ...files].filter((part) => part !== '').join(' · ');
+}
+
+/** What is said of messages that wait; apart from the other words, as few people ever have one. */
+function useQueueWords(): QueueWords {
+  return useWordsOf({ en: queueEnglish, de: queueGerman, fr: queueFrench, es: queueSpanish });
 }

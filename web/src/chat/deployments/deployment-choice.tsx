@@ -6,12 +6,15 @@ import { moveFocus } from '../../parts/move-focus.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { useShownDialog } from '../../parts/use-shown-dialog.ts';
 import { type Deployment, makers } from '../../service/deployments.ts';
-import { useLanguage, useWords } from '../../words/words.tsx';
+import { useLanguage, useWords, useWordsOf } from '../../words/words.tsx';
 import { readFavourites, readRecent, toggleFavourite } from './favourites.ts';
-import { usePickerWords } from './picker-words.ts';
 import './deployment-dialog.css';
 import { sharedBy } from '../../words/shared-by.ts';
 import { DeploymentIcon } from './deployment-icon.tsx';
+import { type PickerWords, pickerEnglish } from './picker-english.ts';
+import { pickerFrench } from './picker-french.ts';
+import { pickerGerman } from './picker-german.ts';
+import { pickerSpanish } from './picker-spanish.ts';
 
 export interface DeploymentChoiceProps {
   readonly title: string;
@@ -272,4 +275,9 @@ function versionsOf(family: readonly Deployment[]): readonly Deployment[] {
 
 function compareVersions(one = '', other = ''): number {
   return one.localeCompare(other, undefined, { numeric: true });
+}
+
+/** What the choice of a deployment says; apart from the other words, so that it is loaded when it is opened. */
+function usePickerWords(): PickerWords {
+  return useWordsOf({ en: pickerEnglish, de: pickerGerman, fr: pickerFrench, es: pickerSpanish });
 }

@@ -2,8 +2,7 @@ import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
 import { type ChatSettings, type Effort, efforts, isEffort, isSet } from '../../conversation/chat-settings.ts';
 import { useShownDialog } from '../../parts/use-shown-dialog.ts';
 import type { Deployment } from '../../service/deployments.ts';
-import { useWords } from '../../words/words.tsx';
-import { useChatSettingsWords } from './chat-settings-words.ts';
+import { useWords, useWordsOf } from '../../words/words.tsx';
 import '../../forms/forms.css';
 import '../../parts/question-dialog.css';
 import './chat-settings.css';
@@ -14,7 +13,14 @@ import { useLoaded } from '../../parts/use-loaded.ts';
 import { deletePrompt, listPrompts, longestName, readPrompt, savePrompt } from '../../prompts/prompts.ts';
 import { listAddons } from '../../service/addons.ts';
 import { type Fault, faultOf } from '../../service/fault.ts';
-import { useEffortWords } from './effort-words.ts';
+import { type ChatSettingsWords, chatSettingsEnglish } from './chat-settings-english.ts';
+import { chatSettingsFrench } from './chat-settings-french.ts';
+import { chatSettingsGerman } from './chat-settings-german.ts';
+import { chatSettingsSpanish } from './chat-settings-spanish.ts';
+import { type EffortWords, effortEnglish } from './effort-english.ts';
+import { effortFrench } from './effort-french.ts';
+import { effortGerman } from './effort-german.ts';
+import { effortSpanish } from './effort-spanish.ts';
 
 interface ChatSettingsDialogProps {
   readonly settings: ChatSettings;
@@ -245,4 +251,14 @@ function ToolChoice({ chosen, choose }: ToolChoiceProps) {
       ))}
     </fieldset>
   );
+}
+
+/** What the settings of a conversation say; apart from the other words, so that they are loaded when they are opened. */
+function useChatSettingsWords(): ChatSettingsWords {
+  return useWordsOf({ en: chatSettingsEnglish, de: chatSettingsGerman, fr: chatSettingsFrench, es: chatSettingsSpanish });
+}
+
+/** What is said of how long a model thinks; apart from the other words, as it comes with the settings of a conversation. */
+function useEffortWords(): EffortWords {
+  return useWordsOf({ en: effortEnglish, de: effortGerman, fr: effortFrench, es: effortSpanish });
 }

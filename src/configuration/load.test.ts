@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#base/json.ts';
+import { merge } from './load.ts';
+
+const mergeValues = (...values: readonly JsonObject[]) =>
+  merge(values.map((value, index) => ({ file: `${index}.json`, value }))).value;
+
+describe('merge', () => {
+  it.each<[rule: string, files: JsonObject[], merged: JsonObject]>([
+    ['no file is an empty object', [], {}],
+    ['an empty file changes nothing', [{ a: 1 }, {}], { a: 1 }],
+    ['keys of all files are there', [{ a: 1 }, { b: 2 }], { a: 1, b: 2 }],
+    ['a later scalar takes the place of an earlier one', [{ a: 1 }, { a: 'x' }, { a: false }], { a: false }],
+    ['null takes the place of a value', [{ a: { b: 1 } }, { a: null }], { a: null }],
+    [
+      'objects are joined at any depth',
+      [{ a: { b: { c: 1, d: 2 } } }, { a: { b: { d: 3, e: 4 } } }],
+      { a: { b: { c: 1, d: 3, e: 4 } } },
+    ],
+    ['a list takes the place of a list', [{ a: [1, 2, 3] }, { a: [4] }], { a: [4] }],
+    ['objects in lists are not joined', [{ a: [{ b: 1, c: 2 }] }, { a: [{ b: 3 }] }], { a: [{ b: 3 }] }],
+    ['an object takes the place of a scalar', [{ a: 1 }, { a: { b: 2 } }], { a: { b: 2 } }],
+    ['a scalar takes the place of an object', [{ a: { b: 2 } }, { a: 1 }], { a: 1 }],
+    ['an object takes the place of a list', [{ a: [1] }, { a: { 0: 2 } }], { a: { 0: 2 } }],
+  ])('%s', (_, files, merged) => {
+    expect(mergeValues(...files)).toEqual(merged);
+  });
+
+  it('leaves the files as they are', () => {
+    const first = { a: { b: 1 } };
+    const second = { a: { b: 2 } };
+    mergeValues(first, second);
+    expect([first, second]).toEqual([{ a: { b: 1 } }, { a: { b: 2 } }]);
+  });
+
+  it('keeps a key named __proto__ as a key, and gives it to nothing else', () => {
+    const merged = mergeValues(
+      JSON.parse('{"a": {"__proto__": {"x": 1}}}'),
+      JSON.parse('{"a": {"__proto__": {"y": 2}}, "__proto__": {"z": 3}}'),
+    );
+    expect(JSON.stringify(merged)).toBe('{"a":{"__proto__":{"x":1,"y":2}},"__proto__":{"z":3}}');
+    expect(Object.hasOwn({}, 'z')).toBe(false);
+    expect(({} as JsonObject).z).toBeUndefined();
+  });
+
+  it('knows the file of each value, and of what is missing the file around it', () => {
+    const { fileOf } = merge([
+      { file: 'base', value: { a: { b: 1, c: [{ d: 1 }] }, e: {} } },
+      { file: 'local', value: { a: { b: 2, f: 3 } } },
+    ]);
+    expect(fileOf(['a', 'b'])).toBe('local');
+    expect(fileOf(['a', 'c'])).toBe('base');
+    expect(fileOf(['a', 'c', 0, 'd'])).toBe('base');
+    expect(fileOf(['a', 'f'])).toBe('local');
+    expect(fileOf(['a', 'missing'])).toBe('local');
+    expect(fileOf(['e', 'missing'])).toBe('base');
+    expect(fileOf(['missing'])).toBe('local');
+    expect(fileOf([])).toBe('local');
+  });
+
+  it('is in no file where there is none', () => {
+    expect(merge([]).fileOf(['a'])).toBe('');
+  });
+});

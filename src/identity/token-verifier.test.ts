@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { ParleyError } from '#contract/errors.ts';
+import { toCaller } from './token-verifier.ts';
+
+const source = (entry: object = {}, more: object = {}) => ({
+  name: 'corporate',
+  isFirst: true,
+  entry: { userIdClaim: 'sub', ...entry },
+  ...more,
+});
+const rolesOf = (claims: object, rolesClaim: string): readonly string[] =>
+  toCaller({ sub: 'ada', ...claims }, source({ rolesClaim })).roles;
+
+describe('the user', () => {
+  it('is the claim as it is', () => {
+    for (const sub of ['ada', 'auth0|5f7c', 'Ada.Lovelace@example.com', '../x', 'système:serviceaccount:a:b', ' ', '__proto__'])
+      expect(toCaller({ sub }, source()).subject).toBe(sub);
+  });
+
+  it.each([
+    ['another claim', { email: 'ada@example.com' }, 'email'],
+    ['a claim in another', { profile: { id: { value: 'ada@example.com' } } }, 'profile.id.value'],
+    ['a claim whose name has dots', { 'https://example.com/id': 'ada@example.com' }, 'https://example.com/id'],
+    [
+      'a claim in one whose name has dots',
+      { 'https://example.com/user': { id: 'ada@example.com' } },
+      'https://example.com/user.id',
+    ],
+  ])('may be %s', (_what, claims, userIdClaim) => {
+    expect(toCaller({ sub: 'x', ...claims }, source({ userIdClaim })).subject).toBe('ada@example.com');
+  });
+
+  it.each([
+    ['missing', undefined],
+    ['empty', ''],
+    ['a number', 42],
+    ['a list', ['ada']],
+    ['an object', { id: 'ada' }],
+    ['null', null],
+    ['longer than 512 characters', 'a'.repeat(513)],
+    ['cut by a NUL', 'ada\0root'],
+    ['on two lines', 'ada\r\nroot'],
+    ['half a character', '\udc00'],
+  ])('cannot be %s', (_what, sub) => {
+    expect(() => toCaller({ sub }, source())).toThrow(ParleyError);
+  });
+
+  it.each(['constructor', '__proto__', 'toString', 'sub.length', 'profile.constructor.name'])(
+    'is not found in %s',
+    (userIdClaim) => {
+      expect(() => toCaller({ sub: 'ada', profile: {} }, source({ userIdClaim }))).toThrow(/its claim .* is missing/);
+    },
+  );
+});
+
+describe('subjects', () => {
+  const subjects = (names: readonly string[], users: readonly string[]): string[] =>
+    names.flatMap((name, index) => users.map((sub) => toCaller({ sub }, source({}, { name, isFirst: index === 0 })).subject));
+
+  it('of other providers than the first bear its name', () => {
+    expect(subjects(['corporate', 'partner'], ['ada'])).toEqual(['ada', 'jwt:partner:ada']);
+  });
+
+  it('never read as that of a key', () => {
+    expect(subjects(['corporate', 'partner'], ['key:team'])).toEqual(['jwt:corporate:key:team', 'jwt:partner:key:team']);
+  });
+
+  it('never match the subject of an internal Parley caller', () => {
+    const expected = ['jwt:corporate:parley:retrieval', 'jwt:partner:parley:retrieval'];
+    expect(subjects(['corporate', 'partner'], ['parley:retrieval'])).toEqual(expected);
+  });
+
+  it('never coincide, whatever names and claims hold', () => {
+    const names = ['a', 'b', 'a:b', 'a%3Ab', 'jwt', 'key', 'b:', ':', '%'];
+    const users = [
+      'u',
+      'b:u',
+      'key:u',
+      'jwt:b:u',
+      'jwt:a:jwt:b:u',
+      ':u',
+      '%3Au',
+      'jwt:',
+      'key:',
+      'jwt:a%3Ab:u',
+      'parley:',
+      'parley:u',
+    ];
+    const all = subjects(names, users);
+    expect(new Set(all).size).toBe(names.length * users.length);
+    expect(all.filter((subject) => /^(?:key|parley):/.test(subject))).toEqual([]);
+  });
+});
+
+describe('the roles', () => {
+  it.each([
+    ['a list', { roles: ['staff', 'admin'] }, 'roles', ['staff', 'admin']],
+    ['one word', { roles: 'staff' }, 'roles', ['staff']],
+    ['words with spaces between', { scope: 'staff  admin ' }, 'scope', ['staff', 'admin']],
+    ['a list deeper down', { realm_access: { roles: ['staff'] } }, 'realm_access.roles', ['staff']],
+    [
+      'a list below a name with dots',
+      { resource_access: { 'my.app': { roles: ['staff'] } } },
+      'resource_access.my.app.roles',
+      ['staff'],
+    ],
+    ['a list in a claim that is an address', { 'https://example.com/roles': ['staff'] }, 'https://example.com/roles', ['staff']],
+    ['the texts of a list', { roles: ['staff', 7, null, ['x'], ''] }, 'roles', ['staff']],
+  ])('are %s', (_what, claims, rolesClaim, expected) => {
+    expect(rolesOf(claims, rolesClaim)).toEqual(expected);
+  });
+
+  it.each([
+    ['missing', {}],
+    ['an empty list', { roles: [] }],
+    ['empty text', { roles: ' ' }],
+    ['a number', { roles: 3 }],
+    ['an object', { roles: { staff: true } }],
+    ['null', { roles: null }],
+  ])('are default where the claim is %s', (_what, claims) => {
+    expect(rolesOf(claims, 'roles')).toEqual(['default']);
+  });
+
+  it('are default where no claim is configured, whatever the token holds', () => {
+    expect(toCaller({ sub: 'ada', roles: ['admin'] }, source()).roles).toEqual(['default']);
+  });
+});

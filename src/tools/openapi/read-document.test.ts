@@ -1,0 +1,395 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { stringify } from 'yaml';
+import { ToolFault } from '#domain/tools/tool.ts';
+import { parseDocument, readOpenApi } from './read-document.ts';
+
+const at = new URL('https://docs.test/specs/openapi.json');
+const info = { title: 'Pets', version: '1' };
+const read = (document: object, url = at) => readOpenApi(parseDocument(JSON.stringify(document)), url);
+const openapi = (paths: object, more: object = {}) => read({ openapi: '3.1.0', info, paths, ...more });
+const only = async (operation: object, path = '/pets', method = 'post') => {
+  const { tools, skipped } = await openapi({ [path]: { [method]: operation } });
+  expect(skipped).toEqual([]);
+  const [tool] = tools;
+  if (tool === undefined) throw new Error('no tool');
+  return tool;
+};
+
+const pet = {
+  type: 'object',
+  required: ['id', 'name'],
+  properties: {
+    id: { type: 'integer', readOnly: true },
+    name: { type: 'string', description: 'What it is called.', example: 'Rex' },
+    parent: { $ref: '#/components/schemas/Pet' },
+  },
+};
+
+describe('a document', () => {
+  const v2 = {
+    swagger: '2.0',
+    info,
+    host: 'api.test',
+    basePath: '/v1',
+    schemes: ['https'],
+    consumes: ['application/json'],
+    parameters: {
+      limit: { name: 'limit', in: 'query', type: 'integer' },
+      tags: { name: 'tags', in: 'query', type: 'array', items: { type: 'string' } },
+    },
+    definitions: { Pet: JSON.parse(JSON.stringify(pet).replaceAll('components/schemas', 'definitions')) },
+    paths: {
+      '/pets/{owner}': {
+        parameters: [{ name: 'owner', in: 'path', required: true, type: 'string' }],
+        get: {
+          operationId: 'listPets',
+          summary: 'Lists pets.',
+          parameters: [{ $ref: '#/parameters/limit' }, { $ref: '#/parameters/tags' }],
+          responses: {},
+        },
+        post: {
+          operationId: 'addPet',
+          parameters: [{ name: 'pet', in: 'body', required: true, schema: { $ref: '#/definitions/Pet' } }],
+          responses: {},
+        },
+      },
+    },
+  };
+  const parameters = (schema: (rest: object) => object, ref: string, list: object) => [
+    { $ref: `${ref}/limit` },
+    { name: 'tags', in: 'query', ...schema({ type: 'array', items: { type: 'string' } }), ...list },
+  ];
+  const v3 = (version: string) => ({
+    openapi: version,
+    info,
+    servers: [{ url: 'https://api.test/v1' }],
+    components: { parameters: { limit: { name: 'limit', in: 'query', schema: { type: 'integer' } } }, schemas: { Pet: pet } },
+    paths: {
+      '/pets/{owner}': {
+        parameters: [{ name: 'owner', in: 'path', required: true, schema: { type: 'string' } }],
+        get: {
+          operationId: 'listPets',
+          summary: 'Lists pets.',
+          parameters: parameters((schema) => ({ schema }), '#/components/parameters', { style: 'form', explode: false }),
+          responses: {},
+        },
+        post: {
+          operationId: 'addPet',
+          requestBody: { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } },
+          responses: {},
+        },
+      },
+    },
+  });
+  const expected = [
+    {
+      name: 'listPets',
+      description: 'Lists pets.',
+      method: 'GET',
+      url: 'https://api.test/v1/pets/{owner}',
+      parameters: {
+        type: 'object',
+        properties: { owner: { type: 'string' }, limit: { type: 'integer' }, tags: { type: 'array', items: { type: 'string' } } },
+        required: ['owner'],
+      },
+      arguments: [
+        { name: 'owner', place: 'path', key: 'owner' },
+        { name: 'limit', place: 'query', key: 'limit' },
+        { name: 'tags', place: 'query', key: 'tags', style: 'form', explode: false },
+      ],
+      constants: [],
+      contentType: 'application/json',
+      isPublic: false,
+    },
+    {
+      name: 'addPet',
+      description: 'POST /pets/{owner}',
+      method: 'POST',
+      url: 'https://api.test/v1/pets/{owner}',
+      parameters: {
+        type: 'object',
+        properties: {
+          owner: { type: 'string' },
+          name: { type: 'string', description: 'What it is called.' },
+          parent: {
+            type: 'object',
+            required: ['name'],
+            properties: { name: { type: 'string', description: 'What it is called.' }, parent: {} },
+          },
+        },
+        required: ['owner', 'name'],
+      },
+      arguments: [
+        { name: 'owner', place: 'path', key: 'owner' },
+        { name: 'name', place: 'body', key: 'name' },
+        { name: 'parent', place: 'body', key: 'parent' },
+      ],
+      constants: [],
+      contentType: 'application/json',
+      isPublic: false,
+    },
+  ];
+
+  it.each([
+    ['2.0', v2],
+    ['3.0', v3('3.0.3')],
+    ['3.1', v3('3.1.0')],
+  ])('of OpenAPI %s becomes tools, from JSON and from YAML alike', async (_version, document) => {
+    for (const { title, tools, skipped } of [await read(document), await readOpenApi(parseDocument(stringify(document)), at)])
+      expect({ title, tools, skipped }).toEqual({ title: 'Pets', tools: expected, skipped: [] });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a page', '<!doctype html><html></html>'],
+    ['other JSON', '{"a":1}'],
+    ['a list', '[1]'],
+    ['half JSON', '{"openapi":'],
+    ['a forbidden key', '{"openapi":"3.1.0","__proto__":{}}'],
+    ['half YAML', 'openapi: "3.1.0\npaths: ['],
+    [
+      'a bomb of aliases',
+      `openapi: 3.1.0\na0: &a0 [1,1,1,1,1,1,1,1,1,1]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(',')}]`).join('\n')}`,
+    ],
+    ['a tower of lists', `{"openapi":"3.1.0","paths":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['a tower of YAML lists', `openapi: 3.1.0\npaths: ${'['.repeat(20_000)}`],
+  ])('that is none is refused: %s', async (_what, text) => {
+    await expect((async () => readOpenApi(parseDocument(text), at))()).rejects.toBeInstanceOf(ToolFault);
+  });
+});
+
+describe('a reference out of the document', () => {
+  const secretFile = () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'secret.json');
+    writeFileSync(
+      file,
+      JSON.stringify({ name: 'canary-secret', in: 'query', schema: { type: 'string', description: 'canary-secret' } }),
+    );
+    return file;
+  };
+
+  it.each([
+    ['a path', (file: string) => file],
+    ['a path with a pointer', (file: string) => `${file}#/schema`],
+    ['a file: address', (file: string) => `file://${file}`],
+    ['a relative path', () => '../../../../etc/passwd'],
+    ['http to this machine', () => 'http://127.0.0.1:1/secret.json'],
+    ['http', () => 'https://example.com/schema.json#/a'],
+  ])('is refused and not read: %s', async (_what, target) => {
+    const $ref = target(secretFile());
+    const inParameter = { parameters: [{ $ref }], responses: {} };
+    const inSchema = {
+      requestBody: { content: { 'application/json': { schema: { properties: { a: { $ref } } } } } },
+      responses: {},
+    };
+    for (const operation of [inParameter, inSchema]) {
+      const refused = openapi({ '/a': { post: operation } });
+      await expect(refused).rejects.toThrow('another document ($ref), which is not read');
+      await expect(refused).rejects.not.toThrow('canary-secret');
+    }
+  });
+
+  it('inside it that leads nowhere leaves out a parameter’s operation, and the schema that has it open', async () => {
+    const { tools, skipped } = await openapi({
+      '/a': { get: { parameters: [{ $ref: '#/nowhere' }] } },
+      '/b': {
+        post: {
+          requestBody: { content: { 'application/json': { schema: { properties: { x: { $ref: '#/nowhere/at/all' } } } } } },
+        },
+      },
+    });
+    expect(skipped).toEqual([{ name: 'get_a', reason: 'one of its parameters is not defined' }]);
+    expect(tools.map(({ parameters }) => parameters)).toEqual([{ type: 'object', properties: { x: {} } }]);
+  });
+
+  it('to itself ends', async () => {
+    const components = { schemas: { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } } };
+    const body = { content: { 'application/json': { schema: { $ref: '#/components/schemas/A' } } } };
+    const { tools } = await openapi({ '/a': { post: { requestBody: body } } }, { components });
+    expect(tools[0]?.arguments).toEqual([{ name: 'body', place: 'whole_body', key: 'body' }]);
+  });
+
+  it('that doubles at every step does not grow without bound', async () => {
+    const schemas = Object.fromEntries(
+      Array.from({ length: 30 }, (_, i) => [
+        `S${i}`,
+        {
+          type: 'object',
+          properties: Object.fromEntries(
+            ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => [key, { $ref: `#/components/schemas/S${i + 1}` }]),
+          ),
+        },
+      ]),
+    );
+    const body = { content: { 'application/json': { schema: { $ref: '#/components/schemas/S0' } } } };
+    const { tools } = await openapi(
+      { '/a': { post: { requestBody: body } } },
+      { components: { schemas: { ...schemas, S30: {} } } },
+    );
+    expect(JSON.stringify(tools).length).toBeLessThan(200_000);
+  });
+});
+
+describe('a schema', () => {
+  it('becomes JSON Schema 2020-12 if it follows an earlier draft in a document of OpenAPI 3.1', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        count: { type: ['integer'], minimum: 0, exclusiveMinimum: true, required: true },
+        note: { type: 'string', nullable: true },
+      },
+    };
+    const { tools } = await openapi({ '/a': { post: { requestBody: { content: { 'application/json': { schema } } } } } });
+    expect(tools.map(({ parameters }) => parameters)).toEqual([
+      {
+        type: 'object',
+        properties: { count: { type: 'integer', exclusiveMinimum: 0 }, note: { type: ['string', 'null'] } },
+        required: ['count'],
+      },
+    ]);
+  });
+});
+
+describe('an operation', () => {
+  it.each([
+    [{}, 'post_pets'],
+    [{ operationId: 'pets.add' }, 'pets.add'],
+    [{ operationId: ' ' }, 'post_pets'],
+  ])('is named after its id, else its method and path', async (operation, name) => {
+    expect((await only(operation)).name).toBe(name);
+  });
+
+  it('has parameters that win over those of its path', async () => {
+    const { tools } = await openapi({
+      '/a': {
+        parameters: [{ name: 'q', in: 'query', schema: { type: 'integer' } }],
+        get: { parameters: [{ name: 'q', in: 'query', schema: { type: 'string' } }] },
+      },
+    });
+    expect(tools[0]?.parameters).toEqual({ type: 'object', properties: { q: { type: 'string' } } });
+  });
+
+  it('has arguments of their own for one key in several places, under names models accept', async () => {
+    const tool = await only(
+      {
+        parameters: [
+          { name: 'id', in: 'path', required: true },
+          { name: 'id', in: 'query' },
+          { name: 'filter[name]', in: 'query' },
+          { name: '__proto__', in: 'query' },
+        ],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { properties: { id: {} }, required: ['id'] } } },
+        },
+      },
+      '/pets/{id}',
+    );
+    expect(tool.arguments).toEqual([
+      { name: 'id', place: 'path', key: 'id' },
+      { name: 'query_id', place: 'query', key: 'id' },
+      { name: 'filter_name_', place: 'query', key: 'filter[name]' },
+      { name: 'query___proto__', place: 'query', key: '__proto__' },
+      { name: 'body_id', place: 'body', key: 'id' },
+    ]);
+    expect(tool.parameters.required).toEqual(['id', 'body_id']);
+  });
+
+  it('leaves to the client the headers that are its own', async () => {
+    const header = (name: string) => ({ name, in: 'header', required: true });
+    const { arguments: given } = await only({
+      parameters: [header('Accept'), header('Authorization'), header('content-type'), header('X-Trace')],
+    });
+    expect(given.map(({ key }) => key)).toEqual(['X-Trace']);
+  });
+
+  it('takes a path’s names as arguments though nobody describes them', async () => {
+    expect((await only({}, '/a/{b}/{c}', 'get')).parameters.required).toEqual(['b', 'c']);
+  });
+
+  it('has the fields of an allOf body as arguments', async () => {
+    const schema = { allOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }, { properties: { b: {} } }] };
+    const tool = await only({ requestBody: { content: { 'application/json': { schema } } } });
+    expect([tool.arguments.map(({ key }) => key), tool.parameters.required]).toEqual([['a', 'b'], ['a']]);
+  });
+
+  it.each([
+    'application/json; charset=utf-8',
+    'application/vnd.api+json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+  ])('sends its body as %s', async (type) => {
+    const schema = { properties: { a: {} } };
+    expect(await only({ requestBody: { content: { [type]: { schema } } } })).toMatchObject({
+      contentType: type,
+      arguments: [{ key: 'a', place: 'body' }],
+    });
+  });
+
+  it('of OpenAPI 2.0 takes forms and files, and joins lists as that has it', async () => {
+    const list = (name: string, more: object) => ({ name, in: 'query', type: 'array', items: { type: 'string' }, ...more });
+    const document = {
+      swagger: '2.0',
+      host: 'api.test',
+      paths: {
+        '/a': {
+          get: {
+            parameters: [list('m', { collectionFormat: 'multi' }), list('p', { collectionFormat: 'pipes' }), list('c', {})],
+          },
+          post: { consumes: ['multipart/form-data'], parameters: [{ name: 'file', in: 'formData', type: 'file' }] },
+          put: {
+            consumes: ['application/x-www-form-urlencoded'],
+            parameters: [{ name: 'n', in: 'formData', type: 'string' }],
+          },
+        },
+      },
+    };
+    const { tools } = await read(document);
+    expect(tools.map((tool) => [tool.arguments, tool.contentType])).toEqual([
+      [
+        [
+          { name: 'm', place: 'query', key: 'm' },
+          { name: 'p', place: 'query', key: 'p', style: 'pipeDelimited', explode: false },
+          { name: 'c', place: 'query', key: 'c', style: 'form', explode: false },
+        ],
+        'application/json',
+      ],
+      [[{ name: 'file', place: 'body', key: 'file', isFile: true }], 'multipart/form-data'],
+      [[{ name: 'n', place: 'body', key: 'n' }], 'application/x-www-form-urlencoded'],
+    ]);
+  });
+
+  it('is left out where it cannot be called', async () => {
+    const { tools, skipped } = await openapi({
+      '/upload': { post: { requestBody: { required: true, content: {} } } },
+      '/cookie': { get: { parameters: [{ name: 'sid', in: 'cookie', required: true }] } },
+      '/ftp': { get: { servers: [{ url: 'ftp://api.test' }] } },
+      '/odd': { get: { servers: [{ url: 'https://{region}.api.test' }] } },
+      '/head': { head: {}, options: {} },
+    });
+    expect(tools).toEqual([]);
+    expect(skipped.map(({ reason }) => reason)).toEqual([
+      'it needs a body of which no media type is told',
+      'it needs sid in a cookie',
+      'its server speaks ftp:',
+      'the address of its server is not well formed',
+    ]);
+  });
+
+  it('is public where the document says that it needs no credentials', async () => {
+    const { tools } = await openapi(
+      { '/a': { get: { security: [] }, post: {}, put: { security: [{ key: [] }] } } },
+      { security: [{ key: [] }] },
+    );
+    expect(tools.map(({ method, isPublic }) => [method, isPublic])).toEqual([
+      ['GET', true],
+      ['POST', false],
+      ['PUT', false],
+    ]);
+  });
+});
