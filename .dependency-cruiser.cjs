@@ -1,6 +1,6 @@
 // The floors of the house: a room imports itself and anything below, never a neighbour, never up (docs/straight-line.md).
 const borders = 'surfaces|stores|upstreams|tools|identity|configuration|telemetry';
-const floors = ['base', 'contract', 'domain', `(${borders})`, 'runtime', 'calls', 'app'];
+const floors = ['base', 'contract', 'domain', `(${borders})`, 'agent', 'pipeline', 'app'];
 
 const upward = floors.slice(0, -1).map((floor, height) => ({
   name: `no-way-up-from-${floor.replace(/[()]/g, '').replaceAll('|', '-')}`,
@@ -69,10 +69,10 @@ module.exports = {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
-      name: 'surfaces-do-not-know-calls',
+      name: 'surfaces-do-not-know-the-pipeline',
       severity: 'error',
       from: { path: '^src/surfaces/' },
-      to: { path: '^src/(calls|runtime)/' },
+      to: { path: '^src/(pipeline|agent)/' },
     },
     {
       name: 'web-sees-contract-and-base',

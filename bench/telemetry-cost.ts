@@ -8,8 +8,8 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { pino } from 'pino';
-import { Caches } from '#base/caches.ts';
-import { systemClock } from '#base/clock.ts';
+import { Caches } from '#base/cache/cache-registry.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import { silentTelemetry } from '#domain/telemetry.ts';

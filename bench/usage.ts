@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { CallsQuery, UsageRecord } from '#domain/usage/journal.ts';
-import { SqlJournal } from '#stores/sql/journal.ts';
-import { openPostgres } from '#stores/sql/open-postgres.ts';
-import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import { openPostgres } from '#stores/sql/engine/postgres.ts';
+import { openSqlite } from '#stores/sql/engine/sqlite.ts';
+import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { startPostgres } from '#test/start-postgres.ts';
 import { measure } from './responses/timings.ts';
 

@@ -1,9 +1,9 @@
-import { errorMeanings, httpRefusals } from '#contract/error-meanings.ts';
-import { type ErrorCode, errorKinds } from '#contract/errors.ts';
+import { errorMeanings, httpRefusals } from '#contract/errors/error-meanings.ts';
+import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 
 const opening = `# Errors
 
-<!-- Made by scripts/generate-docs.ts out of src/contract/errors.ts and error-meanings.ts; change it there. -->
+<!-- Made by scripts/generate-docs.ts out of src/contract/errors/errors.ts and error-meanings.ts; change it there. -->
 
 Every code that Parley gives. The shape of an error, and what becomes of the faults of upstreams: [the wire](wire.md#errors).
 

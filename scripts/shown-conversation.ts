@@ -1,4 +1,4 @@
-import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
+import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import { delta, finish, text } from '#test/chunks.ts';
 
 /** The conversations of the pictures: what is asked, and the events of the answers. */

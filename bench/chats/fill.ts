@@ -1,7 +1,7 @@
-import type { Seal } from '#base/seal.ts';
-import { shelves, toSealPlace, toTurnRow } from '#stores/sql/chat-rows.ts';
-import type { ChatRow, ChatTurnRow } from '#stores/sql/chat-schema.ts';
-import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import { shelves, toSealPlace, toTurnRow } from '#stores/sql/chats/chat-rows.ts';
+import type { ChatRow, ChatTurnRow } from '#stores/sql/chats/chat-schema.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 
 /** As many rows of eight columns as a statement of either engine takes. */
 const chatsAtOnce = 500;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { BoundedCache } from '#base/bounded-cache.ts';
+import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageHit } from '#domain/tools/passage-index.ts';
 import { type PassageQuery, PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 import { makeCorpus } from './corpus/corpus.ts';

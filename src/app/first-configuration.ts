@@ -1,6 +1,6 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
-import { tryParseJson } from '#base/json.ts';
+import { tryParseJson } from '#base/json/json.ts';
 import { type Accepted, checkConfiguration, type Refused } from '#configuration/check.ts';
 import { findModels, ollamaTagsUrl, type Surroundings } from '#configuration/found-upstreams.ts';
 import { loadConfiguration } from '#configuration/load.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { guardClient } from '#base/guarded-client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { isJsonObject } from '#base/json.ts';
-import { NetGuard } from '#base/net-guard.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import { guardClient } from '#base/net/guarded-client.ts';
+import { NetGuard } from '#base/net/net-guard.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import { importOpenApi } from '#tools/openapi/import-openapi.ts';

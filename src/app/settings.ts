@@ -1,5 +1,5 @@
-import { toSecrets } from '#base/seal.ts';
-import { Secret } from '#base/secret.ts';
+import { toSecrets } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { type S3Address, toS3Address } from '#stores/files/s3-address.ts';
 import { RedisAddressFault, toPlace } from '#stores/redis/redis-address.ts';
 import { type LogLevel, logLevels, toLogLevel } from '#telemetry/log.ts';

@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
-import { systemClock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { doubts } from '#contract/configuration/doubts.ts';

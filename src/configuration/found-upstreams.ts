@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { trimEndSlashes } from '#base/url-path.ts';
+import { trimEndSlashes } from '#base/http/url-path.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
 import type { Environment } from './substitute.ts';
 

@@ -1,4 +1,4 @@
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { protocolFor } from '#contract/configuration/protocols.ts';
 import { readUpstreamKey, secretsOfKey } from '#contract/configuration/upstream-key.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { merge } from './load.ts';
 
 const mergeValues = (...values: readonly JsonObject[]) =>

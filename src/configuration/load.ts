@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
 import { schemaAt } from '#contract/configuration/schema-node.ts';

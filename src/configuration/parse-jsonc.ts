@@ -1,5 +1,5 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { ParsedText, TextFault } from './parsed-text.ts';
 
 const messages: ReadonlyMap<string, string> = new Map([

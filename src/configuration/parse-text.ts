@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ConfigurationFault } from './configuration-fault.ts';
 import type { ParsedText } from './parsed-text.ts';
 

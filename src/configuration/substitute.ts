@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Fault, Path } from '#contract/configuration/fault.ts';
 
 /** Variables by name, such as `process.env`. */

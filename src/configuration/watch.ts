@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from './check.ts';
 import type { ConfigurationFault } from './configuration-fault.ts';

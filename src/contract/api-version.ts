@@ -1,4 +1,4 @@
-import { ParleyError } from './errors.ts';
+import { ParleyError } from './errors/errors.ts';
 
 /** The API version that a caller names: in the path it is a date, in the query any word. */
 export interface AskedVersion {

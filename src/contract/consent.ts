@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { formatPath } from './configuration/fault.ts';
 import { isDeploymentId } from './deployment-path.ts';
-import { ParleyError } from './errors.ts';
-import { requestFault } from './request-fault.ts';
+import { ParleyError } from './errors/errors.ts';
+import { requestFault } from './errors/request-error.ts';
 
 /** A consent form: every deployment that can be reached on the user's behalf, and whether it requires consent (docs/wire.md, Consent). */
 export type ConsentForm = Readonly<Record<string, { readonly consentRequired: boolean }>>;

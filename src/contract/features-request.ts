@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { ParleyError } from './errors.ts';
-import { requireShape } from './request-fault.ts';
-import { withoutNulls } from './without-nulls.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { ParleyError } from './errors/errors.ts';
+import { requireShape } from './errors/request-error.ts';
+import { withoutNulls } from './schemas/without-nulls.ts';
 
 const mostInputs = 1000;
 

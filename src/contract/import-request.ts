@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { ParleyError } from './errors.ts';
-import { requireShape } from './request-fault.ts';
-import { cleaned } from './without-nulls.ts';
+import { ParleyError } from './errors/errors.ts';
+import { requireShape } from './errors/request-error.ts';
+import { cleaned } from './schemas/without-nulls.ts';
 
 const names = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { refuseOtherCase, requireShape } from './errors/request-error.ts';
 import { type PassThroughApi, passThroughApis } from './pass-through.ts';
-import { refuseOtherCase, requireShape } from './request-fault.ts';
-import { cleaned } from './without-nulls.ts';
+import { cleaned } from './schemas/without-nulls.ts';
 
 const model = Type.Optional(
   Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),

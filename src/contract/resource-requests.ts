@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject } from '#base/json.ts';
-import { ParleyError } from './errors.ts';
-import { requestFault, requireShape } from './request-fault.ts';
-import { withoutNulls } from './without-nulls.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import { ParleyError } from './errors/errors.ts';
+import { requestFault, requireShape } from './errors/request-error.ts';
+import { withoutNulls } from './schemas/without-nulls.ts';
 
 const named = {
   id: Type.String(),

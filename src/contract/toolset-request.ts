@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { strict } from './configuration/fields.ts';
+import { requireShape } from './errors/request-error.ts';
 import { QuickAppForm } from './quick-app/form.ts';
 import { McpToolset } from './quick-app/mcp-toolset.ts';
 import { RestToolset } from './quick-app/web-toolset.ts';
-import { requireShape } from './request-fault.ts';
-import { cleaned } from './without-nulls.ts';
+import { cleaned } from './schemas/without-nulls.ts';
 
 const application = Type.Optional(
   Type.String({

@@ -1,9 +1,9 @@
-import type { JsonObject } from '#base/json.ts';
-import type { Handle, Sink } from '#base/sink.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { ModelUsage } from '#contract/chunk.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import type { Frame } from '#contract/frame.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
+import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import type { Frame } from '#contract/chat/frame.ts';
 import type { Caller } from './callers/caller.ts';
 import type { ConfigSnapshot } from './deployments/config-snapshot.ts';
 import type { Deployment, DeploymentUse } from './deployments/deployment.ts';

@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 /**
  * What rests in a store cannot be had or kept now; 503 for callers whose call needs it. They are shown in

@@ -1,4 +1,4 @@
-import type { ParleyError } from '#contract/errors.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './callers/caller.ts';
 import type { TraceContext } from './trace.ts';
 import type { UpstreamFaultKind } from './upstreams/upstream.ts';

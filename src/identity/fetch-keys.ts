@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import type { HttpClient } from '#base/http/client.ts';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import { fetchObject, isEndpointOf, ProviderFault, readOpenIdConfiguration } from './openid-configuration.ts';
 

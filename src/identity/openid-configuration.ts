@@ -1,7 +1,7 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { joinPath } from '#base/url-path.ts';
+import { joinPath } from '#base/http/url-path.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { isSecureUrl } from '#contract/configuration/access.ts';
 
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { KeySet } from './fetch-keys.ts';
 import { ProviderKeys } from './provider-keys.ts';
 

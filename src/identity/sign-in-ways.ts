@@ -1,9 +1,9 @@
-import type { Caches } from '#base/caches.ts';
-import type { Clock } from '#base/clock.ts';
-import { ExpiringCache, expiringBytes } from '#base/expiring-cache.ts';
+import type { Caches } from '#base/cache/cache-registry.ts';
+import { ExpiringCache, expiringBytes } from '#base/cache/expiring-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
-import type { ListSignInWays, SignInEndpoints, SignInWay } from '#contract/sign-in-way.ts';
+import type { ListSignInWays, SignInEndpoints, SignInWay } from '#contract/page/sign-in-way.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { isEndpointOf, ProviderFault, readOpenIdConfiguration } from './openid-configuration.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { toCaller } from './token-verifier.ts';
 
 const source = (entry: object = {}, more: object = {}) => ({

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
-import type { Caches } from '#base/caches.ts';
-import type { Clock } from '#base/clock.ts';
+import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
+import type { Caches } from '#base/cache/cache-registry.ts';
 import type { HttpClient } from '#base/http/client.ts';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { defaultRole } from '#contract/roles.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BoundedCache } from '#base/bounded-cache.ts';
-import type { Clock } from '#base/clock.ts';
+import { BoundedCache } from '#base/cache/bounded-cache.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { VerifiedTokens, verifiedTokenBounds } from './token-verifier.ts';
 
 const ada = { subject: 'ada', project: 'p', roles: ['default'], chain: null };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { fromWordingOf } from '#agent/citations.ts';
 import { measureLongestHold } from '#test/longest-hold.ts';
-import { fromWordingOf } from './citations.ts';
 
 const passages = [
   'The mill was built by monks in 1283 at the river.',

@@ -1,5 +1,5 @@
-import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
-import { letterId } from '#base/letter-id.ts';
+import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
+import { letterId } from '#base/text/letter-id.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
 import type { Log } from './log.ts';

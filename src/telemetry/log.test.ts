@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { describeError } from './log.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { isJsonObject } from '#base/json.ts';
-import type { Secret } from '#base/secret.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { Secret } from '#base/secrets/secret.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { redact } from './redact.ts';
 

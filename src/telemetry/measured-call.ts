@@ -1,4 +1,4 @@
-import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/trace-context.ts';
+import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/http/trace-context.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart, Telemetry } from '#domain/telemetry.ts';
 import type { TraceContext } from '#domain/trace.ts';

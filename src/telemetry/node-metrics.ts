@@ -1,4 +1,4 @@
-import type { Caches } from '#base/caches.ts';
+import type { Caches } from '#base/cache/cache-registry.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
 import { type Metric, toCounter, toGauge, toHistogram } from './metric.ts';
 import type { ProcessReadings } from './process-readings.ts';

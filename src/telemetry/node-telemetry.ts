@@ -1,7 +1,7 @@
 import { createHmac, randomFillSync, randomUUID } from 'node:crypto';
-import type { Caches } from '#base/caches.ts';
-import type { Clock } from '#base/clock.ts';
-import { TraceIds } from '#base/trace-context.ts';
+import type { Caches } from '#base/cache/cache-registry.ts';
+import { TraceIds } from '#base/http/trace-context.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './call-log.ts';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Secret } from '#base/secret.ts';
+import type { Secret } from '#base/secrets/secret.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
 
 const stdout = 1;

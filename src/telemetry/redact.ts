@@ -1,4 +1,4 @@
-import type { Secret } from '#base/secret.ts';
+import type { Secret } from '#base/secrets/secret.ts';
 
 const shortest = 6;
 const looksSecret: readonly (readonly [RegExp, string])[] = [

@@ -1,5 +1,5 @@
 import type { ProtocolName } from '#contract/configuration/protocols.ts';
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { type AttemptOutcome, byOperation, type CallOutcome, type Operation } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { histograms } from './instruments.ts';

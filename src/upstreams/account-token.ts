@@ -1,7 +1,7 @@
 import { createSign } from 'node:crypto';
-import type { Clock } from '#base/clock.ts';
-import type { Fetch } from '#base/guarded-fetch.ts';
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { Fetch } from '#base/net/guarded-fetch.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { UpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 

@@ -1,8 +1,8 @@
-import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
-import { untilAborted } from '#base/until-aborted.ts';
-import { joinPath, trimEndSlashes } from '#base/url-path.ts';
+import { joinPath, trimEndSlashes } from '#base/http/url-path.ts';
+import { untilAborted } from '#base/stream/until-aborted.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { masked } from '#domain/upstreams/upstream-error.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 /** Requires a list of vectors; how many there are is the upstream's affair. Throws UpstreamFault. */

@@ -1,7 +1,7 @@
-import { eventData } from '#base/event-splitter.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/text-bytes.ts';
-import { getStatusOfCode, readContextOverflow } from '#contract/error-conditions.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { eventData } from '#base/stream/event-splitter.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
+import { getStatusOfCode, readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstreams/upstream.ts';
 import { isSaid } from './reply-text.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Chunk } from '#contract/chunk.ts';
-import { Frame, type RawFrame } from '#contract/frame.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { NormalizedCalls } from './normalized-calls.ts';
 import { inToolForm } from './with-functions.ts';
 

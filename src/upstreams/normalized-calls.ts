@@ -1,7 +1,7 @@
-import type { Sink } from '#base/sink.ts';
-import type { Chunk, RawChunk } from '#contract/chunk.ts';
-import { Frame, type RawFrame } from '#contract/frame.ts';
-import { toWellFormedChunk } from '#contract/well-formed.ts';
+import type { Sink } from '#base/stream/sink.ts';
+import type { Chunk, RawChunk } from '#contract/chat/chunk.ts';
+import { Frame, type RawFrame } from '#contract/chat/frame.ts';
+import { toWellFormedChunk } from '#contract/chat/well-formed.ts';
 import { ReplyCalls } from './reply-calls.ts';
 
 /** The upstream's own head is kept. A missing one is completed where the reply is put in order. */

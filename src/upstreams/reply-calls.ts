@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ChunkChoice, CompletionChoice, Delta, FinishReason } from '#contract/chunk.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { ChunkChoice, CompletionChoice, Delta, FinishReason } from '#contract/chat/chunk.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 const maxCalls = 10_000;

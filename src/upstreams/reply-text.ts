@@ -1,6 +1,6 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
-import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/text-bytes.ts';
+import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 /** The JSON object that the bytes are. Throws UpstreamFault. */

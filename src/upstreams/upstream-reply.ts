@@ -1,7 +1,7 @@
-import { EventSplitter, EventTooLarge } from '#base/event-splitter.ts';
 import type { Exchange, HttpClient, HttpFault, HttpRequest, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
-import type { Handle, Sink } from '#base/sink.ts';
-import type { RawFrame } from '#contract/frame.ts';
+import { EventSplitter, EventTooLarge } from '#base/stream/event-splitter.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toEarlyFault, toUpstreamFault, unanswered } from './to-upstream-fault.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { pump } from '#base/pump.ts';
-import { pushed } from '#base/pushed.ts';
-import type { Usage } from '#contract/chunk.ts';
-import { Frame, type RawFrame } from '#contract/frame.ts';
+import { pushed } from '#base/stream/async-items.ts';
+import { pump } from '#base/stream/pump.ts';
+import type { Usage } from '#contract/chat/chunk.ts';
+import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { fanOut } from './with-choices.ts';
 

@@ -1,7 +1,7 @@
-import { isJsonObject } from '#base/json.ts';
-import type { Handle, Sink } from '#base/sink.ts';
-import type { RawChunk, Usage } from '#contract/chunk.ts';
-import { Frame, type RawFrame } from '#contract/frame.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { RawChunk, Usage } from '#contract/chat/chunk.ts';
+import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { addUp, toCount } from '#domain/usage/usage.ts';
 

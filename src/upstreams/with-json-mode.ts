@@ -1,6 +1,6 @@
-import { isJsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { isInstruction } from '#contract/message.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { isInstruction } from '#contract/chat/message.ts';
 import { hasJsonMode } from '#domain/upstreams/messages-upstream.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { systemClock } from '#base/clock.ts';
 import type { HttpTimeouts } from '#base/http/client.ts';
-import { trustedNetworks } from '#base/trusted-networks.ts';
+import { trustedNetworks } from '#base/net/trusted-networks.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { BodyBounds } from '#surfaces/addin/gateway.ts';
 import { AddinGateway, type AddinRecord } from '#surfaces/addin/gateway.ts';
 import { type AddinModel, toRules } from '#surfaces/addin/rules.ts';

@@ -1,12 +1,12 @@
 import fastifySwagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Caches } from '#base/caches.ts';
-import { type Clock, systemClock } from '#base/clock.ts';
+import { type Addons, AddonTools, findAddons } from '#agent/addons.ts';
+import { runLoop } from '#agent/loop.ts';
+import type { LoopOptions } from '#agent/loop-options.ts';
+import { Caches } from '#base/cache/cache-registry.ts';
+import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { LoadedTools } from '#domain/tools/tool.ts';
-import { type Addons, AddonTools, findAddons } from '#runtime/addons.ts';
-import { runLoop } from '#runtime/loop.ts';
-import type { LoopOptions } from '#runtime/loop-options.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';

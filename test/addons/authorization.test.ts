@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Caches } from '#base/caches.ts';
-import type { Clock } from '#base/clock.ts';
+import { Caches } from '#base/cache/cache-registry.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { createAuthorizer } from '#tools/authorization/authorizer.ts';
 import { type ClientCredentials, TokenCache } from '#tools/authorization/token-cache.ts';
 import { callTool, guardedClient, never, startServer, tokenCache } from './support.ts';

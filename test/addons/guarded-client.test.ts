@@ -1,10 +1,10 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { guardClient } from '#base/guarded-client.ts';
 import type { HttpClient, HttpClientOptions } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
-import { NetGuard } from '#base/net-guard.ts';
+import { guardClient } from '#base/net/guarded-client.ts';
+import { NetGuard } from '#base/net/net-guard.ts';
 import { UndiciClient } from '../http/undici-client.ts';
 import { never, startServer } from './support.ts';
 

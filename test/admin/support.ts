@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
-import { SqlJournal } from '#stores/sql/journal.ts';
+import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import type { Answered } from '#test/ask.ts';
 import { startService, type TestService } from '#test/start-service.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';

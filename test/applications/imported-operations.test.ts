@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { calls, says } from '../quick-apps/support.ts';

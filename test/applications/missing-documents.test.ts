@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { NodeState } from '#app/node-state.ts';
-import { systemClock } from '#base/clock.ts';
+import { NodeState } from '#app/node/node-state.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { TestShelves } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save } from './support.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { NodeState } from '#app/node-state.ts';
-import { systemClock } from '#base/clock.ts';
+import { NodeState } from '#app/node/node-state.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { hello } from '#test/chunks.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, startSessions } from '../mcp/servers.ts';

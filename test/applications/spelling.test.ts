@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Seal } from '#base/seal.ts';
-import { Secret } from '#base/secret.ts';
-import { SqlApplicationStore } from '#stores/sql/application-store.ts';
-import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
+import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type TestService, withKey } from '#test/start-service.ts';

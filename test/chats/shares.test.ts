@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';

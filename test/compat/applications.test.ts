@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Delta } from '#contract/chunk.ts';
+import type { Delta } from '#contract/chat/chunk.ts';
 import { type Answered, ask } from '#test/ask.ts';
 import { delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Chunk } from '#contract/chunk.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
 import { chunk, delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
 import { eventsReply, jsonReply, piecesReply, toEvent } from '#test/scripted-upstream.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultConfiguration } from '#app/first-configuration.ts';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { Surroundings } from '#configuration/found-upstreams.ts';
 import type { SampleAddress } from '../../src/app/sample/sample-applications.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { formatDangling, NodeState } from '#app/node-state.ts';
-import { systemClock } from '#base/clock.ts';
+import { formatDangling, NodeState } from '#app/node/node-state.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { Dangling } from '#domain/consent/dependency-graph.ts';
 import { startProcess } from '#test/start-process.ts';
 import { startService, type TestService } from '#test/start-service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { Answered } from '#test/ask.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';

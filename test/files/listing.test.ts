@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { SqlFileIndex } from '#stores/sql/file-index.ts';
-import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import { openSqlite } from '#stores/sql/engine/sqlite.ts';
+import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';

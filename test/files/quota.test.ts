@@ -1,7 +1,7 @@
 import { type ClientRequest, request as openRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { callerKey } from '#test/start-service.ts';
 import { describeOnEach } from '../stores/sql/engines.ts';
 import { type FileService, openStore, startFiles, type TestStore } from './support.ts';

@@ -11,7 +11,7 @@ import {
 } from '#base/http/client.ts';
 import { unsendableFault } from '#base/http/header-fields.ts';
 import { type Carrier, LeanExchange } from '#base/http/lean-exchange.ts';
-import { Sweep } from '#base/sweep.ts';
+import { Sweep } from '#base/time/sweep.ts';
 
 const CONNECT_CEILING_MS = 120_000;
 const MAX_HEADER_BYTES = 64 * 1024;

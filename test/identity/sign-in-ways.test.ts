@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '#base/clock.ts';
+import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { TestService } from '#test/start-service.ts';
 import { type OidcServer, startOidcServer } from './oidc-server.ts';
 import { audience, MovedClock, startServer, startWith, wellKnown } from './support.ts';

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '#base/clock.ts';
+import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { Answered } from '#test/ask.ts';
 import { listeningAt } from '#test/listening.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';

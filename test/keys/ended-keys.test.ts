@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { StoreFault } from '#domain/store-fault.ts';
-import { SqlKeyStore } from '#stores/sql/key-store.ts';
+import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { ask, askStream } from '#test/ask.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { quickApp } from '../applications/support.ts';

@@ -1,6 +1,6 @@
-import type { ServiceDeps } from '#app/service-parts.ts';
-import { SqlKeyStore } from '#stores/sql/key-store.ts';
-import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import type { ServiceDeps } from '#app/service/service-parts.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { type Answered, ask } from '#test/ask.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '#base/clock.ts';
+import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { Answered } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';

@@ -1,6 +1,6 @@
-import { Caches } from '#base/caches.ts';
-import { systemClock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
+import { Caches } from '#base/cache/cache-registry.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { Tool, ToolContext } from '#domain/tools/tool.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { openNetwork, toSettings } from './network.ts';

@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createGuardedFetch, withinBytes } from '#base/guarded-fetch.ts';
-import { NetGuard } from '#base/net-guard.ts';
+import { createGuardedFetch, withinBytes } from '#base/net/guarded-fetch.ts';
+import { NetGuard } from '#base/net/net-guard.ts';
 import { startWebServer } from './support.ts';
 
 describe('a guarded fetch', () => {

@@ -1,9 +1,9 @@
-import { Caches } from '#base/caches.ts';
-import type { Clock } from '#base/clock.ts';
-import { guardClient } from '#base/guarded-client.ts';
-import { createGuardedFetch } from '#base/guarded-fetch.ts';
+import { Caches } from '#base/cache/cache-registry.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { NetGuard } from '#base/net-guard.ts';
+import { guardClient } from '#base/net/guarded-client.ts';
+import { createGuardedFetch } from '#base/net/guarded-fetch.ts';
+import { NetGuard } from '#base/net/net-guard.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import type { McpNetwork } from '#tools/mcp/mcp-tools.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { callerKey, type TestService } from '#test/start-service.ts';
 import { echo, instead, startSessions, startStateless } from './servers.ts';
 import { ask, callsTools, choiceOf, messagesOf, offered, says, startApp, startEverything, toolTexts } from './support.ts';

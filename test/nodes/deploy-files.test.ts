@@ -149,7 +149,7 @@ describe('the container file', () => {
 describe('the files of deploy', () => {
   it('name only variables that Parley reads', async () => {
     const known = new Set<string>();
-    for (const name of ['src/app/settings.ts', 'src/app/open-node.ts'])
+    for (const name of ['src/app/settings.ts', 'src/app/node/open-node.ts'])
       for (const [found] of (await readFile(join(root, name), 'utf8')).matchAll(/PARLEY_\w+/g)) known.add(found);
     for (const name of await readdir(join(root, 'deploy')))
       for (const [found] of (await read(name)).matchAll(/PARLEY_\w+/g))

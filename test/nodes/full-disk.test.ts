@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { NodeState } from '#app/node-state.ts';
-import { openDatabase } from '#app/open-database.ts';
+import { NodeState } from '#app/node/node-state.ts';
+import { openDatabase } from '#app/node/open-database.ts';
 import { readSettings } from '#app/settings.ts';
-import { Caches } from '#base/caches.ts';
-import { systemClock } from '#base/clock.ts';
+import { Caches } from '#base/cache/cache-registry.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
-import { SqlConsentStore } from '#stores/sql/consent-store.ts';
+import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
 const noFlags = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };

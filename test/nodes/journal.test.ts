@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { NodeState } from '#app/node-state.ts';
-import { systemClock } from '#base/clock.ts';
+import { NodeState } from '#app/node/node-state.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Seal } from '#base/seal.ts';
-import { Secret } from '#base/secret.ts';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { finish, hello, text } from '#test/chunks.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { type Cluster, get, healthOf, nodeOf, secret, startCluster, toConfiguration } from './cluster.ts';

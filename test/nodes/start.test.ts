@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Secret } from '#base/secret.ts';
-import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { askPostgres } from '#test/ask-postgres.ts';
 import { hello } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';

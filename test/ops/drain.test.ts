@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Drain } from '#app/drain.ts';
-import { KeptConnections } from '#app/kept-connections.ts';
-import { systemClock } from '#base/clock.ts';
-import type { ParleyError } from '#contract/errors.ts';
+import { Drain } from '#app/process/drain.ts';
+import { KeptConnections } from '#app/process/kept-connections.ts';
+import { systemClock } from '#base/time/clock.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
 import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import { createLog } from '#telemetry/log.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type MetricsServer, serveMetrics } from '#app/metrics-server.ts';
+import { type MetricsServer, serveMetrics } from '#app/process/metrics-server.ts';
 
 const open: MetricsServer[] = [];
 afterEach(() => {

@@ -1,10 +1,10 @@
 import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
-import { apiOperations } from '#app/api-operations.ts';
+import { apiOperations } from '#app/service/api-operations.ts';
 import { isApiVersion } from '#contract/api-version.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
-import { type ApiOperation, json } from '#surfaces/http/operation.ts';
-import { keyErrors } from '#surfaces/http/operation-errors.ts';
+import { type ApiOperation, json } from '#surfaces/http/operations/operation.ts';
+import { keyErrors } from '#surfaces/http/operations/operation-errors.ts';
 import { listingOperations } from '#surfaces/listings/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';

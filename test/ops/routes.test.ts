@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { refuseWhileDraining } from '#app/refuse-while-draining.ts';
+import { refuseWhileDraining } from '#app/process/refuse-while-draining.ts';
 import { measureHttp } from '#app/serve.ts';
-import { toErrorBody, toParleyError } from '#contract/errors.ts';
+import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
 import { type OpsDeps, opsRoutes } from '#surfaces/ops/routes.ts';
 

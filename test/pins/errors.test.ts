@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { errorMeanings } from '#contract/error-meanings.ts';
-import { type ErrorCode, errorKinds, ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
+import { errorMeanings } from '#contract/errors/error-meanings.ts';
+import { type ErrorCode, errorKinds, ParleyError, toErrorBody, toParleyError } from '#contract/errors/errors.ts';
 
 const table: Record<ErrorCode, readonly [status: number, type: string]> = {
   invalid_request: [400, 'invalid_request_error'],

@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDataFolder, openOwnSecret } from '#app/open-stores.ts';
+import { openDataFolder, openOwnSecret } from '#app/node/open-stores.ts';
 import { readSettings } from '#app/settings.ts';
 import { hello } from '#test/chunks.ts';
 import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';

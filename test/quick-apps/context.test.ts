@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TraceItem } from '#runtime/quick-app/trace-run.ts';
+import type { TraceItem } from '#agent/quick-app/trace-run.ts';
 import { delta, finish, text } from '#test/chunks.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { NodeState } from '#app/node-state.ts';
-import { systemClock } from '#base/clock.ts';
-import type { StageDelta } from '#contract/chunk.ts';
+import { NodeState } from '#app/node/node-state.ts';
+import { systemClock } from '#base/time/clock.ts';
+import type { StageDelta } from '#contract/chat/chunk.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 import { expectClosedByLeaving } from '#test/closed-while-open.ts';

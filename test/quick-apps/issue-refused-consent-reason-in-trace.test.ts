@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { isJsonObject } from '#base/json.ts';
-import type { TraceItem } from '#runtime/quick-app/trace-run.ts';
+import type { TraceItem } from '#agent/quick-app/trace-run.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { calls, messageOf, quickApp, says, stagesOf, startRig, toldTo, user } from './support.ts';
 
 it('a trace has the reason that the model and the stage have, where a tool lacks the consent of the user', async () => {

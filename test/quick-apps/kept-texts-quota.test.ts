@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { MemoryBlobs } from '../retrieval/library.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { toReference } from '#domain/files/file-references.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
 import { StoreFault } from '#domain/store-fault.ts';

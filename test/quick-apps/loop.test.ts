@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { StageDelta } from '#contract/chunk.ts';
+import type { StageDelta } from '#contract/chat/chunk.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
 import { expectClosedByLeaving } from '#test/closed-while-open.ts';
 import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';

@@ -1,4 +1,4 @@
-import type { Chunk, Completion, StageDelta } from '#contract/chunk.ts';
+import type { Chunk, Completion, StageDelta } from '#contract/chat/chunk.ts';
 import type { Answered } from '#test/ask.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { TraceItem } from '#runtime/quick-app/trace-run.ts';
+import type { TraceItem } from '#agent/quick-app/trace-run.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Answered } from '#test/ask.ts';
 import { text } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import { openRedis } from '#stores/redis/open-redis.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';

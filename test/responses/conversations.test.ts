@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Seal } from '#base/seal.ts';
-import { Secret } from '#base/secret.ts';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
-import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { withKey } from '#test/start-service.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';

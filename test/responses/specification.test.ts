@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { toValues, upstreamsAreOdd } from '#test/described-answers.ts';
 import { Specification } from '#test/open-responses/specification.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { plainReply } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '#base/clock.ts';
+import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { Lease, PassageIndex } from '#domain/tools/passage-index.ts';
-import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
-import type { OpenDatabase, SqlDatabase } from '#stores/sql/sql-database.ts';
+import type { OpenDatabase, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
 import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '#base/clock.ts';
-import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import { systemClock } from '#base/time/clock.ts';
+import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
 import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';

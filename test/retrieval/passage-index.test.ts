@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { IndexedDocument, Passage } from '#domain/tools/passage-index.ts';
-import { SqlFileIndex } from '#stores/sql/file-index.ts';
-import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
+import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { describeOnEach } from '../stores/sql/engines.ts';
 
 describeOnEach('the index of passages', (node) => {

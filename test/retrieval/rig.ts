@@ -1,7 +1,7 @@
-import type { ResponseAttachment } from '#contract/chunk.ts';
+import type { ResponseAttachment } from '#contract/chat/chunk.ts';
 import { toReference } from '#domain/files/file-references.ts';
-import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
-import type { OpenDatabase } from '#stores/sql/sql-database.ts';
+import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
+import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import type { Answered } from '#test/ask.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import type { Reply } from '#test/scripted-upstream.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Chunk } from '#contract/chunk.ts';
-import { FunctionCallReply } from '#contract/function-call-reply.ts';
-import { toToolsRequest } from '#contract/function-calling.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import { FunctionCallReply } from '#contract/chat/function-call-reply.ts';
+import { toToolsRequest } from '#contract/chat/function-calling.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { chunksOf, fold, tool } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { Frame } from '#contract/frame.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { Frame } from '#contract/chat/frame.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { answers, calls, ends, says, scriptedModel, used } from '#test/scripted-model.ts';
 import { chunksOf, fold, tool } from './support.ts';
 

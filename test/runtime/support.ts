@@ -1,9 +1,9 @@
-import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { Chunk, ResponseAttachment, StageDelta } from '#contract/chunk.ts';
+import { runLoop } from '#agent/loop.ts';
+import type { LoopOptions } from '#agent/loop-options.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Chunk, ResponseAttachment, StageDelta } from '#contract/chat/chunk.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
-import { runLoop } from '#runtime/loop.ts';
-import type { LoopOptions } from '#runtime/loop-options.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
 
 const clock: Clock = { nowMs: () => 0, epochMs: () => 5000, sleep: () => Promise.resolve() };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { tryParseJson } from '#base/json.ts';
+import { tryParseJson } from '#base/json/json.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import { quickApp } from '../applications/support.ts';

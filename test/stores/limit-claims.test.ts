@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
 import { costWindows, deploymentWindows } from '#domain/limits/windows.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '#base/clock.ts';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { openRedis } from '#stores/redis/open-redis.ts';
 import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
 import type { RedisLink } from '#stores/redis/redis-link.ts';

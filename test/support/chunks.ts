@@ -1,4 +1,4 @@
-import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
+import type { Chunk, Delta, FinishReason } from '#contract/chat/chunk.ts';
 
 /** Events of a streamed reply as an upstream of the OpenAI API sends them. */
 export function chunk(fields: Partial<Chunk> = {}): Chunk {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 
 /** Throws where a body is no error in the shape of either dialect (docs/wire.md, Errors). */
 export function requireErrorShape(text: string): void {

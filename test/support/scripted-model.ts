@@ -1,6 +1,6 @@
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
-import { Frame } from '#contract/frame.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { Chunk, Delta, FinishReason } from '#contract/chat/chunk.ts';
+import { Frame } from '#contract/chat/frame.ts';
 
 export type Script = readonly (Partial<Chunk> | Error)[];
 

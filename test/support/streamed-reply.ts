@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Exchange, HttpClient, HttpRequest, ReplyListener } from '#base/http/client.ts';
-import type { RawFrame } from '#contract/frame.ts';
+import type { RawFrame } from '#contract/chat/frame.ts';
 import { type EventReader, type ReplyDialect, sendForReply } from '#upstreams/upstream-reply.ts';
 
 /** What a streamed reply gives. */

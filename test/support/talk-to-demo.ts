@@ -1,10 +1,10 @@
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
-import { pushed } from '#base/pushed.ts';
-import { Accumulator } from '#contract/accumulate.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Chunk, Completion } from '#contract/chunk.ts';
-import type { RawFrame } from '#contract/frame.ts';
-import type { Message } from '#contract/message.ts';
+import { pushed } from '#base/stream/async-items.ts';
+import { Accumulator } from '#contract/chat/accumulate.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { Chunk, Completion } from '#contract/chat/chunk.ts';
+import type { RawFrame } from '#contract/chat/frame.ts';
+import type { Message } from '#contract/chat/message.ts';
 import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Documented, OpenApiDocument } from './documented.ts';
 
 /** Says what is wrong with a value; empty where nothing is. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { JsonFault, parseJson } from '#base/json.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { JsonFault, parseJson } from '#base/json/json.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { begin, ended, openBench, traceparent } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { readPrometheus, readValue } from './prometheus.ts';
 import { begin, deployment, ended, openBench } from './support.ts';
 

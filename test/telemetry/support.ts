@@ -1,6 +1,6 @@
-import { Caches } from '#base/caches.ts';
-import type { Clock } from '#base/clock.ts';
-import { Secret } from '#base/secret.ts';
+import { Caches } from '#base/cache/cache-registry.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
 import { createLog, type Log, type LogLevel } from '#telemetry/log.ts';

@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { describe, expect, test } from 'vitest';
-import { TraceIds } from '#base/trace-context.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { TraceIds } from '#base/http/trace-context.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { MeasuredCall } from '#telemetry/measured-call.ts';
 import { SpanSink, type SpanTaker } from '#telemetry/otlp/span-sink.ts';
 import { SeriesStore } from '#telemetry/series-store.ts';

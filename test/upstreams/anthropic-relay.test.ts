@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { pushed } from '#base/pushed.ts';
-import { Secret } from '#base/secret.ts';
-import type { RawFrame } from '#contract/frame.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import { pushed } from '#base/stream/async-items.ts';
+import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Ask, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';

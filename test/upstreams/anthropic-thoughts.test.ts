@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Chunk } from '#contract/chunk.ts';
-import { Turn } from '#runtime/turn.ts';
+import { Turn } from '#agent/turn.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
 import { toMessagesRequest } from '#upstreams/anthropic/to-messages-request.ts';
 import { fixture, translate } from './support.ts';
 

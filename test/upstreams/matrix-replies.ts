@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';

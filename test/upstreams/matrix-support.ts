@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { Parley } from '#contract/messages/parley.ts';
 import type { Answered } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { silence } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Accumulator } from '#contract/accumulate.ts';
-import type { Chunk, Completion } from '#contract/chunk.ts';
-import type { RawFrame } from '#contract/frame.ts';
+import { Accumulator } from '#contract/chat/accumulate.ts';
+import type { Chunk, Completion } from '#contract/chat/chunk.ts';
+import type { RawFrame } from '#contract/chat/frame.ts';
 import { framesOf } from '#test/streamed-reply.ts';
 import { MessageReader } from '#upstreams/anthropic/message-reader.ts';
 import { TranslatedEvents } from '#upstreams/anthropic/translated-events.ts';

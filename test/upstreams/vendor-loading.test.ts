@@ -13,7 +13,7 @@ const program = `
       return next(specifier, context);
     },
   });
-  await import('./src/app/compose.ts');
+  await import('./src/app/service/compose.ts');
   const before = [...asked];
   const { openProvider } = await import('./src/upstreams/ai-sdk/open-provider.ts');
   await openProvider('mistral', { headers: {}, timeouts: {} }, {});

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Delta } from '#contract/chunk.ts';
+import type { Delta } from '#contract/chat/chunk.ts';
 import { hello } from '#test/chunks.ts';
 import { expectClosedByLeaving } from '#test/closed-while-open.ts';
 import { weatherTool } from '#test/mocked-service.ts';

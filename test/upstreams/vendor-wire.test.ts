@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { pushed } from '#base/pushed.ts';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import { pushed } from '#base/stream/async-items.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { Upstream, UpstreamSink } from '#domain/upstreams/upstream.ts';
 import { hello } from '#test/chunks.ts';
 import {

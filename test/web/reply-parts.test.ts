@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Download, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StageDelta } from '#contract/chunk.ts';
+import type { StageDelta } from '#contract/chat/chunk.ts';
 import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
 import { type PageHouse, startPageHouse, type TestPage } from './support.ts';

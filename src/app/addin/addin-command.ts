@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:https';
-import { systemClock } from '#base/clock.ts';
-import { trustedNetworks } from '#base/trusted-networks.ts';
+import { trustedNetworks } from '#base/net/trusted-networks.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { isHttpUrl, isNetwork, isOrigin, isWithoutUser } from '#contract/configuration/values.ts';
 import { AddinGateway, type AddinRecord } from '#surfaces/addin/gateway.ts';
@@ -12,12 +12,12 @@ import { openLog } from '#telemetry/open-log.ts';
 import { redact } from '#telemetry/redact.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../cli.ts';
-import { Drain } from '../drain.ts';
-import { KeptConnections } from '../kept-connections.ts';
-import { addressOnce } from '../listening.ts';
+import { Drain } from '../process/drain.ts';
+import { KeptConnections } from '../process/kept-connections.ts';
+import { addressOnce } from '../process/listening.ts';
+import { readTls, watchTls } from '../process/tls.ts';
+import { withoutEchoes } from '../process/without-echoes.ts';
 import { readSettings, SettingFault, type Settings } from '../settings.ts';
-import { readTls, watchTls } from '../tls.ts';
-import { withoutEchoes } from '../without-echoes.ts';
 
 const clock = systemClock;
 const bounds = { maxBytes: 64 * 1024 * 1024, wholeBytes: 256 * 1024 };

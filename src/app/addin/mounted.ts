@@ -1,4 +1,4 @@
-import { trustedNetworks } from '#base/trusted-networks.ts';
+import { trustedNetworks } from '#base/net/trusted-networks.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Mounted } from '#surfaces/addin/mount.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { formatFault } from '#configuration/configuration-fault.ts';
 import { parseJsonc } from '#configuration/parse-jsonc.ts';

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isJsonObject, type JsonObject, parseJson, tryParseJson } from '#base/json.ts';
-import { joinPath } from '#base/url-path.ts';
+import { joinPath } from '#base/http/url-path.ts';
+import { isJsonObject, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
 import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import { parseYaml } from '#configuration/parse-yaml.ts';
 import type { ParsedText } from '#configuration/parsed-text.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { casesOfCsv } from '#contract/evaluation/csv-cases.ts';
 import type { EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import type { EvaluationRequest } from '#contract/evaluation/evaluation-request.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { didYouMean, nearest } from '#contract/configuration/nearest.ts';
 import type { Notes } from './notes.ts';

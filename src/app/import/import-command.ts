@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import { importDial } from './dial/import-dial.ts';
 import type { ImportFlags } from './import-flags.ts';

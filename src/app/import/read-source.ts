@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { type ConfigurationFault, formatFault } from '#configuration/configuration-fault.ts';
 import { jsonLines, type LineOf, yamlLines } from '#configuration/line-of.ts';
 import { parseTextAs } from '#configuration/parse-text.ts';

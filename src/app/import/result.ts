@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type Environment, substitute, type WantedAt } from '#configuration/substitute.ts';
 import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { isReference } from '#configuration/substitute.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import type { Notes } from './notes.ts';

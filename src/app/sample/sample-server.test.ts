@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { type SampleServer, startSampleServer } from './sample-server.ts';
 
 let server: SampleServer;

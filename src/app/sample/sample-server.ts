@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import type { Secret } from '#base/secret.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import type { Secret } from '#base/secrets/secret.ts';
 import { bookStatus, memberLoans, openingHours } from './library.ts';
 
 /** Of the loopback network, and not the one that other servers of a machine use. */

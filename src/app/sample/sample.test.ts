@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { createLog } from '#telemetry/log.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';

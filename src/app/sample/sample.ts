@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '#base/clock.ts';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { Log } from '#telemetry/log.ts';
-import type { DurableStores } from '../stores.ts';
+import type { DurableStores } from '../node/stores.ts';
 import { storeSampleDocuments } from './sample-documents.ts';
 import { type SampleServer, startSampleServer } from './sample-server.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { BoundedCache } from '#base/bounded-cache.ts';
+import { BoundedCache } from '../cache/bounded-cache.ts';
 import { EmbedderPool } from './embedder-pool.ts';
 import { LocalEmbedder } from './local-embedder.ts';
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { BoundedCache, type BoundedCacheOptions } from '../bounded-cache.ts';
+import { BoundedCache, type BoundedCacheOptions } from '../cache/bounded-cache.ts';
 import { EmbeddingFault } from './embedding-fault.ts';
 
 export interface LocalEmbedderOptions {

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../json.ts';
+import { isJsonObject, parseJson } from '../json/json.ts';
 import { kernels } from './kernels.ts';
 import { WordPieces } from './word-pieces.ts';
 

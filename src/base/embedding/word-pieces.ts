@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../json.ts';
+import { isJsonObject, parseJson } from '../json/json.ts';
 
 /** Longer words are not known by their pieces. */
 const longestWord = 100;

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import type { Handle } from '../sink.ts';
+import type { Handle } from '../stream/sink.ts';
 
 /** Header fields of a reply: lower-case names, repeated fields joined by ", ". A null-prototype object. */
 export type ReplyHeaders = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { Sweep, type Swept } from '../sweep.ts';
+import { Sweep, type Swept } from '../time/sweep.ts';
 import {
   type Exchange,
   type HttpBody,

@@ -1,4 +1,4 @@
-import type { Sweep, Swept } from '../sweep.ts';
+import type { Sweep, Swept } from '../time/sweep.ts';
 import {
   type Exchange,
   type HttpBody,

@@ -1,5 +1,5 @@
-import { type Fetch, isEventStream, withinBytes } from '../guarded-fetch.ts';
-import { toLatin1 } from '../text-bytes.ts';
+import { type Fetch, isEventStream, withinBytes } from '../net/guarded-fetch.ts';
+import { toLatin1 } from '../text/bytes.ts';
 import { type HttpClient, HttpFault, type HttpRequest, type HttpTimeouts } from './client.ts';
 import { ownFields } from './header-fields.ts';
 import { type HttpReply, openReply } from './read-reply.ts';

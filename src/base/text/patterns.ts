@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { isTimeout, runWithin } from '../run-within.ts';
+import { isTimeout, runWithin } from '../isolation/run-within.ts';
 
 /** A pattern from outside is invalid, too large, or takes too long. The message can follow "the pattern cannot be used:" and may be shown. */
 export class PatternError extends Error {

@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { keepSecrets } from '../quick-app/secrets.ts';
 import { complete } from './complete.ts';

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { childOf, formOf, readSchema, type SchemaNode } from './schema-node.ts';
 
 /**

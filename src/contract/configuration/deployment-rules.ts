@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { parseChatRequest } from '../chat-request.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { parseChatRequest } from '../chat/chat-request.ts';
+import { parseEmbeddingsRequest } from '../chat/embeddings-request.ts';
 import { isDeploymentId } from '../deployment-path.ts';
-import { parseEmbeddingsRequest } from '../embeddings-request.ts';
-import { ParleyError } from '../errors.ts';
+import { ParleyError } from '../errors/errors.ts';
 import { quickAppFaults } from '../quick-app/quick-app-faults.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
 import { ModelEntry } from './deployments.ts';

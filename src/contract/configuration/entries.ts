@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /** A section of a configuration; empty if it is none. */
 export function sectionOf(configuration: unknown, section: string): JsonObject {

@@ -1,4 +1,4 @@
-import type { Vocabulary } from '#base/text-tokens.ts';
+import type { Vocabulary } from '#base/text/tokens.ts';
 
 /** The model of an upstream and where it is reached. */
 interface Served {

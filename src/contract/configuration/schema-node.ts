@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Path } from './fault.ts';
 
 /** The part of JSON Schema that the configuration is written in, read as plain data. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { entriesOf, sectionOf, stringsOf } from './entries.ts';
 import type { Fault, Path } from './fault.ts';
 import { notConfigured } from './nearest.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { traitsOf } from './protocols.ts';
 import { isHeaderValue, isHttpUrl } from './values.ts';
 

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { mapItems } from '../without-nulls.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { mapItems } from '../schemas/without-nulls.ts';
 import { childOf, formOf, readSchema, type SchemaNode } from './schema-node.ts';
 
 /** The value without optional fields of the schema that are null, unless null is one of their values; the same value if there are none. */

@@ -1,6 +1,6 @@
-import { readCsvRows } from '#base/csv-rows.ts';
-import { type JsonObject, tryParseJson } from '#base/json.ts';
-import { ParleyError } from '../errors.ts';
+import { type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { readCsvRows } from '#base/text/csv-rows.ts';
+import { ParleyError } from '../errors/errors.ts';
 
 type ToCheck = (cell: string) => JsonObject;
 

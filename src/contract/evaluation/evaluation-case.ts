@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import type { JsonObject } from '#base/json.ts';
-import { Message } from '../message.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { Message } from '../chat/message.ts';
 
 /** Bounds of cases. Sizes are characters of JSON. `maxPatterns` is for the cases of one request together. */
 export const caseBounds = {

@@ -1,5 +1,5 @@
-import { isJsonObject } from '#base/json.ts';
-import { requestFault } from '../request-fault.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import { requestFault } from '../errors/request-error.ts';
 import type { EvaluationCase } from './evaluation-case.ts';
 import { parseList } from './parse-cases.ts';
 

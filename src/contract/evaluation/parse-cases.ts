@@ -1,9 +1,9 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
-import { parseMessage } from '../parse-message.ts';
-import { requestFault, requireShape } from '../request-fault.ts';
+import { parseMessage } from '../chat/parse-message.ts';
+import { requestFault, requireShape } from '../errors/request-error.ts';
 import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
 
 const forms = new Map(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { requireShape } from '../request-fault.ts';
-import { cleaned, mapField } from '../without-nulls.ts';
+import { requireShape } from '../errors/request-error.ts';
+import { cleaned, mapField } from '../schemas/without-nulls.ts';
 
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 

@@ -1,5 +1,5 @@
-import type { ContextOverflow } from '../error-conditions.ts';
-import type { ParleyError } from '../errors.ts';
+import type { ContextOverflow } from '../errors/error-conditions.ts';
+import type { ParleyError } from '../errors/errors.ts';
 import type { MessagesError, MessagesErrorType } from './dialect.ts';
 
 const types: ReadonlyMap<number, MessagesErrorType> = new Map([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ParleyError, toParleyError } from '../errors.ts';
+import { ParleyError, toParleyError } from '../errors/errors.ts';
 import { toMessagesError } from './error-body.ts';
 import { parseCountRequest, parseMessagesRequest } from './messages-request.ts';
 

@@ -1,9 +1,9 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { refuseOtherCase, requestFault, requireShape } from '../request-fault.ts';
-import { requireUrlLength } from '../url-length.ts';
-import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../without-nulls.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
+import { requireUrlLength } from '../schemas/url-length.ts';
+import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import type { MessagesRequest } from './dialect.ts';
 import { parseParley } from './parley.ts';
 

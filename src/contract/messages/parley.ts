@@ -1,7 +1,7 @@
-import type { JsonObject } from '#base/json.ts';
-import type { Statistics } from '../chunk.ts';
-import type { CustomContent } from '../message.ts';
-import { parseMessage } from '../parse-message.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Statistics } from '../chat/chunk.ts';
+import type { CustomContent } from '../chat/message.ts';
+import { parseMessage } from '../chat/parse-message.ts';
 
 /**
  * What a reply of Parley has and the dialect has no place for, as the field `parley` of a message, of the events

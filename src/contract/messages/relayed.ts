@@ -1,4 +1,4 @@
-import type { Native } from '../frame.ts';
+import type { Native } from '../chat/frame.ts';
 
 /** What is known of the bytes of a relayed reply. */
 export interface Relayed extends Native {

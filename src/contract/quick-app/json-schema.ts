@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from './form.ts';
 import { quickAppSuffix } from './schema-id.ts';
 

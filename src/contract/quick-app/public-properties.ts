@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from './form.ts';
 
 /** Names of the settings that the form marks as public. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Fault } from '../configuration/fault.ts';
 import { withoutNullFields } from '../configuration/without-null-fields.ts';
 import { QuickAppForm } from './form.ts';

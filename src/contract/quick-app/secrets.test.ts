@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { hideSecrets, keepSecrets } from './secrets.ts';
 
 const server = (name: string, token: string) => ({

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Fault, Path } from '../configuration/fault.ts';
 import { childOf, formOf, readSchema, type SchemaNode } from '../configuration/schema-node.ts';
 import { isHttpUrl } from '../configuration/values.ts';

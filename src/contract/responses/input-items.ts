@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { ResponsesTool } from './tools.ts';
 
 /** A piece of what somebody says. */

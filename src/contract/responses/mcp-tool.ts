@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isFieldName, isFieldValue, ownFields } from '#base/http/header-fields.ts';
-import type { JsonObject } from '#base/json.ts';
-import { requestFault, requireShape } from '../request-fault.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { requestFault, requireShape } from '../errors/request-error.ts';
 
 const text = Type.String();
 const names = Type.Array(text);

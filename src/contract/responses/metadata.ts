@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { requestFault } from '../request-fault.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { requestFault } from '../errors/request-error.ts';
 
 const mostKeys = 16;
 const longestKey = 64;

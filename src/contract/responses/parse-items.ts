@@ -1,8 +1,8 @@
 import { type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { requestFault, requireShape } from '../request-fault.ts';
-import { withoutNulls } from '../without-nulls.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { requestFault, requireShape } from '../errors/request-error.ts';
+import { withoutNulls } from '../schemas/without-nulls.ts';
 import type { AnyItem, InputItem } from './input-items.ts';
 import { parseTools } from './tools.ts';
 

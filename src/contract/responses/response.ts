@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import type { Statistics } from '../chunk.ts';
+import type { Statistics } from '../chat/chunk.ts';
 import { CompactionItem, OutputItem, ResponseUsage } from './output-items.ts';
 
 const text = Type.String();

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { requestFault, requireShape } from '../request-fault.ts';
-import { cleaned, withoutNulls } from '../without-nulls.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { requestFault, requireShape } from '../errors/request-error.ts';
+import { cleaned, withoutNulls } from '../schemas/without-nulls.ts';
 import { type McpTool, parseMcpTool } from './mcp-tool.ts';
 
 const text = Type.String();

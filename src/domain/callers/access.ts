@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { closedLimit } from '../limits/limits.ts';

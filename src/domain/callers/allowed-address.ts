@@ -1,7 +1,7 @@
 import { clientAddress, peerOf, type RequestOrigin } from '#base/http/client-address.ts';
-import { trustedNetworks } from '#base/trusted-networks.ts';
+import { trustedNetworks } from '#base/net/trusted-networks.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 /** Returns whether a key accepts an address. Undefined: the key accepts every address. */
 export type IsAllowed = ((address: string) => boolean) | undefined;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './caller.ts';
 
 /**

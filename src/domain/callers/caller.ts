@@ -1,4 +1,4 @@
-import type { ModelUsage } from '#contract/chunk.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Claim } from '../limits/limit-store.ts';
 import type { HeldRights } from './held-rights.ts';
 

@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { madeByUsers } from '../deployments/application-place.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { bucketOf } from '../files/bucket.ts';

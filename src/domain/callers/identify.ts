@@ -1,6 +1,6 @@
-import type { Clock } from '#base/clock.ts';
 import type { RequestOrigin } from '#base/http/client-address.ts';
-import { type ErrorCode, ParleyError } from '#contract/errors.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { requireAllowedAddress } from './allowed-address.ts';
 import { type BoundKeys, requireUnbound } from './bound-key.ts';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { KeyStore, StoredKey } from './key-store.ts';
 import { toMadeKey } from './made-key-form.ts';

@@ -1,9 +1,9 @@
-import type { Clock } from '#base/clock.ts';
 import type { RequestOrigin } from '#base/http/client-address.ts';
-import { Recurring } from '#base/recurring.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { Recurring } from '#base/time/recurring.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { ParleyError } from '#contract/errors.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
 import { StoreFault } from '../store-fault.ts';
 import { type IsAllowed, requireAllowedAddress, toIsAllowed } from './allowed-address.ts';
 import type { Caller, MadeKey } from './caller.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { HeldRights } from './held-rights.ts';
 import { requireOwn } from './require-own.ts';
 

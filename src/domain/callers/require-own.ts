@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './caller.ts';
 
 /**

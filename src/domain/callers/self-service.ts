@@ -1,6 +1,6 @@
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Caller } from './caller.ts';
 import { requireOwn } from './require-own.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { ChatPlace } from './chat-store.ts';
 
 /** What of a chat is shared: a copy, which nothing that is written later changes. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { appDataPath, bucketOf, publicBucket, sampleBucket } from '../files/bucket.ts';
 import { fileScheme, fromReference } from '../files/file-references.ts';
 import type { ChatSnapshot, SharedFile } from './chat-share.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import vectors from '../../../test/vectors/consent-graphs.json' with { type: 'json' };
 import type { Deployment } from '../deployments/deployment.ts';
 import { isNothingRequired, toConsentForm } from './consent-form.ts';

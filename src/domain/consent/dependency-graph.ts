@@ -1,5 +1,5 @@
 import { mostInConsentForm } from '#contract/consent.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';

@@ -1,5 +1,5 @@
 import { type ConsentForm, requiresConsent } from '#contract/consent.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { isConsentRequired } from './consent-form.ts';
 import { type ConsentDeps, type Consenting, consentStatusOf } from './consent-status.ts';

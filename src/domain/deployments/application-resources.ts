@@ -1,5 +1,5 @@
-import type { Clock } from '#base/clock.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import { bucketOf } from '../files/bucket.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '../files/list-folder.ts';

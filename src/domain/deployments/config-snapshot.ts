@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
 import { protocolFor, protocols } from '#contract/configuration/protocols.ts';

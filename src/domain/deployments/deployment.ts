@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import type { QuickApp } from '../quick-app/quick-app.ts';

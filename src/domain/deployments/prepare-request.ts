@@ -1,5 +1,5 @@
-import { type ChatRequest, withDefaults } from '#contract/chat-request.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { type ChatRequest, withDefaults } from '#contract/chat/chat-request.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { isAcceptedType } from '../files/is-accepted-type.ts';
 import type { Deployment } from './deployment.ts';
 

@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { mayUse, requireAccess } from '../callers/access.ts';
 import type { Actor } from '../callers/caller.ts';
 import type { Catalog } from './catalog.ts';

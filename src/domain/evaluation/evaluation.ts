@@ -1,5 +1,5 @@
-import type { JsonObject } from '#base/json.ts';
-import type { ModelUsage } from '#contract/chunk.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 
 /** A case that belongs to an application. */

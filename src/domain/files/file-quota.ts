@@ -1,5 +1,5 @@
-import type { Clock } from '#base/clock.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { FileIndex, Reservation } from './file-index.ts';
 
 export interface FileQuotaDeps {

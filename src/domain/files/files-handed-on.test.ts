@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '#contract/chat-request.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Caller } from '../callers/caller.ts';
 import { HeldRights } from '../callers/held-rights.ts';
 import { appDataPath, bucketOf, bucketOfDeployment } from './bucket.ts';

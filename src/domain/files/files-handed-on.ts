@@ -1,5 +1,5 @@
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { type ContentPart, isToolOutput, type Message } from '#contract/message.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { type ContentPart, isToolOutput, type Message } from '#contract/chat/message.ts';
 import type { Caller } from '../callers/caller.ts';
 import { isLedByAnother } from '../callers/chain.ts';
 import type { NamedFiles } from '../callers/held-rights.ts';

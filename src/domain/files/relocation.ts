@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { ResourceKind, ResourcePlace } from './resource-place.ts';
 
 /** Something stored that is to be moved or copied within its kind; neither place is a folder. */

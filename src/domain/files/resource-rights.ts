@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { isBoundKey } from '../callers/bound-key.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Permission } from '../callers/held-rights.ts';

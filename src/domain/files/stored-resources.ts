@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Clock } from '#base/clock.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { BlobStore, ByteRange } from './blob-store.ts';
 import type { FileFacts, FileIndex, IndexedFile, IndexPlace } from './file-index.ts';

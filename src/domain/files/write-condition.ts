@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 /** What must hold of the stored thing for a write to happen (RFC 9110, 13.1); undefined: it happens always. */
 export type WriteCondition = { readonly etag: string } | 'absent' | 'present' | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { WaitingCalls } from './limit-counters.ts';
 
 /** A clock whose time is told, and whose pauses end at once. */

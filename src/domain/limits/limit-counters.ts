@@ -1,4 +1,4 @@
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { LimitStatus } from './limit-refusal.ts';
 import type { AskedClaim, Claim, Counter, LimitStore, MadeClaims } from './limit-store.ts';
 import type { Limit } from './limits.ts';

@@ -1,4 +1,4 @@
-import { type ErrorCode, ParleyError } from '#contract/errors.ts';
+import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import { unitsPerUsd } from './limits.ts';
 import type { Window } from './windows.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelUsage } from '#contract/chunk.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '../callers/caller.ts';
 import { HeldRights } from '../callers/held-rights.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';

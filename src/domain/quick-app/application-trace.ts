@@ -1,4 +1,4 @@
-import type { ModelUsage } from '#contract/chunk.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
 import { adminRole } from '#contract/roles.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';

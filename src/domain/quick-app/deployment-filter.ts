@@ -1,5 +1,5 @@
 import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
 import { compileConditions, type DescribedDeployment, type MeetsConditions } from '#contract/quick-app/meet-conditions.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '#base/clock.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { BlobStore } from '../files/blob-store.ts';
 import type { FileIndex, IndexedFile } from '../files/file-index.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
 import type { ContextSettings, RetrievalOfApplication } from '#contract/configuration/service.ts';
 import type { RestToolDefinition } from '../tools/rest-tool.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ClientTool } from '#contract/quick-app/client-toolset.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import type { McpToolset } from '#contract/quick-app/mcp-toolset.ts';

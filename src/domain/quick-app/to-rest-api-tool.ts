@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { RestTool } from '#contract/quick-app/web-toolset.ts';
 import { jsonType } from '../tools/body-kind.ts';
 import type { RestTarget, RestToolDefinition } from '../tools/rest-tool.ts';

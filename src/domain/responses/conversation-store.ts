@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 
 /** A conversation, without its items. */
 export interface StoredConversation {

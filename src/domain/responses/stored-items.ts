@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { StoredResponse } from './response-store.ts';
 
 /** How ids of items begin, by type, as clients of the API know them. */

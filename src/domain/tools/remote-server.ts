@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { McpToolsetSettings } from '../quick-app/quick-app.ts';
 
 /** An MCP server that a request names, whose tools are run for it. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /** Keywords of JSON Schema whose value is one schema, a list of schemas, or schemas by name. */
 export const schemaKeywords: Readonly<Record<'single' | 'list' | 'named', ReadonlySet<string>>> = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { QuickAppToolset } from '../quick-app/quick-app.ts';
 import type { Attachment, ToolQuestion } from './tool.ts';
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '#base/json.ts';
-import type { ModelUsage, ResponseAttachment, StageDelta } from '#contract/chunk.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { ModelUsage, ResponseAttachment, StageDelta } from '#contract/chat/chunk.ts';
 
 /** Something a model can have done for it. */
 export interface Tool {

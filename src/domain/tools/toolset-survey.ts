@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 
 /** A tool that a server offers, for whoever decides whether a model may call it. */
 export interface SurveyedTool {

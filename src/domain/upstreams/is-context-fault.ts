@@ -1,5 +1,5 @@
-import { readContextOverflow } from '#contract/error-conditions.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { readContextOverflow } from '#contract/errors/error-conditions.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 /** Returns whether a model rejected a request because it is too long or too large for it. */
 export function isContextFault(thrown: unknown): boolean {

@@ -1,5 +1,5 @@
+import type { Message } from '#contract/chat/message.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
-import type { Message } from '#contract/message.ts';
 import { speaksMessages } from './messages-upstream.ts';
 import type { Upstream } from './upstream.ts';
 

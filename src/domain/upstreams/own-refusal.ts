@@ -1,5 +1,5 @@
 import { protocols } from '#contract/configuration/protocols.ts';
-import { type ErrorCode, errorKinds, ParleyError } from '#contract/errors.ts';
+import { type ErrorCode, errorKinds, ParleyError } from '#contract/errors/errors.ts';
 import { rateLimitedSeconds } from './load-balancer.ts';
 import type { Upstream, UpstreamFault } from './upstream.ts';
 

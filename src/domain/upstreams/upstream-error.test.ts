@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { type Upstream, UpstreamFault } from './upstream.ts';
 import { masked, toCallerError, withoutSecrets } from './upstream-error.ts';
 

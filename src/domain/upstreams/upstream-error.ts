@@ -1,5 +1,5 @@
-import { readContextOverflow } from '#contract/error-conditions.ts';
-import { type ErrorCode, ParleyError } from '#contract/errors.ts';
+import { readContextOverflow } from '#contract/errors/error-conditions.ts';
+import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import { rateLimitedSeconds, waitSecondsOf } from './load-balancer.ts';
 import { isOwnRefusal, toOwnError } from './own-refusal.ts';
 import { type Upstream, UpstreamFault, type UpstreamFaultDetails } from './upstream.ts';

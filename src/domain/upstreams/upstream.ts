@@ -1,11 +1,11 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { Secret } from '#base/secret.ts';
-import type { Handle, Sink } from '#base/sink.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Secret } from '#base/secrets/secret.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import type { Native, RawFrame } from '#contract/chat/frame.ts';
 import type { ProtocolName } from '#contract/configuration/protocols.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import type { Native, RawFrame } from '#contract/frame.ts';
 import type { PassThroughApi } from '#contract/pass-through.ts';
 
 /** An API of OpenAI's family that an upstream can serve. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { loadTokens } from '#base/text-tokens.ts';
+import { loadTokens } from '#base/text/tokens.ts';
 import { estimateHigh } from './high-estimate.ts';
 
 const digests = Array.from({ length: 200 }, (_, nth) => hash('sha512', String(nth), 'base64')).join('');

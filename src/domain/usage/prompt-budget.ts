@@ -1,4 +1,4 @@
-import type { ChatRequest } from '#contract/chat-request.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { maxTokensOf } from './usage.ts';
 

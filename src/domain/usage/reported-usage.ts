@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Usage } from '#contract/chunk.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Usage } from '#contract/chat/chunk.ts';
 import { maxTokens, toCount } from './usage.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { isInstruction, isResult, type Message } from '#contract/message.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { isInstruction, isResult, type Message } from '#contract/chat/message.ts';
 import { charsOf, estimateTokens } from './usage.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { isJsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import type { Message } from '#contract/message.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { ModelUsage, Statistics, Usage } from '#contract/chat/chunk.ts';
+import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import type { Message } from '#contract/chat/message.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { unitsPerUsd } from '../limits/limits.ts';
 

@@ -1,4 +1,4 @@
-import type { Vocabulary } from '#base/text-tokens.ts';
+import type { Vocabulary } from '#base/text/tokens.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 

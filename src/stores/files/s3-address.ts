@@ -1,4 +1,4 @@
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 
 /** Where files lie in S3, and in whose name they are read and written. */
 export interface S3Address {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/time/clock.ts';
 import type { Counter, CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
 import { StoreFault } from '#domain/store-fault.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Result } from 'ioredis';
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { AskedClaim, Claim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
 import type { RedisLink } from './redis-link.ts';
 

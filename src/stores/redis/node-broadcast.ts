@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
 import type { RedisLink } from './redis-link.ts';
 

@@ -1,4 +1,4 @@
-import type { Secret } from '#base/secret.ts';
+import type { Secret } from '#base/secrets/secret.ts';
 import { toPlace } from './redis-address.ts';
 import { type LinkDeps, RedisLink } from './redis-link.ts';
 

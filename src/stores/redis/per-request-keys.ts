@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import type { ModelUsage } from '#contract/chunk.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { RightsChange } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { RedisAddressFault, toPlace } from './redis-address.ts';
 
 const local = { host: '127.0.0.1', port: 6379, db: 0 };

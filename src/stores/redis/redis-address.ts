@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Secret } from '#base/secret.ts';
+import type { Secret } from '#base/secrets/secret.ts';
 
 const form = 'must be redis://[user:password@]host[:port][/database], or begin with rediss://, valkey:// or valkeys://';
 /** By scheme: whether it is TLS. */

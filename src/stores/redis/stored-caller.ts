@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, HeldRights } from '#domain/callers/held-rights.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';

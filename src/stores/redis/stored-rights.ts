@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { type Grant, type Permission, permissions, type RightsChange } from '#domain/callers/held-rights.ts';
 
 /** The grants among what another node wrote. */

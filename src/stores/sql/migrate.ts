@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes } from './column-types.ts';
+import type { ColumnTypes } from './engine/column-types.ts';
 import { migrations } from './migrations.ts';
 import type { Schema } from './schema.ts';
 

@@ -1,9 +1,9 @@
-import { toChatTables, toShareTable } from './chat-tables.ts';
-import type { ColumnTypes } from './column-types.ts';
-import { toEvaluationTables } from './evaluation-tables.ts';
-import { toKeyTables } from './key-tables.ts';
-import { toLimitCounterTable } from './limit-counter-tables.ts';
-import { toResponseTables } from './response-tables.ts';
+import { toChatTables, toShareTable } from './chats/chat-tables.ts';
+import type { ColumnTypes } from './engine/column-types.ts';
+import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
+import { toKeyTables } from './keys/key-tables.ts';
+import { toLimitCounterTable } from './limits/limit-counter-tables.ts';
+import { toResponseTables } from './responses/response-tables.ts';
 
 /** The statements of one step of the schema. */
 export type Migration = (types: ColumnTypes) => readonly string[];

@@ -1,5 +1,5 @@
-import { defaultJsonBounds, parseJson } from '#base/json.ts';
-import { type Seal, SealFault } from '#base/seal.ts';
+import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
+import { type Seal, SealFault } from '#base/secrets/seal.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 
 /** What was let in once can be read, whatever is let in today. */

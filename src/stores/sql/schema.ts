@@ -1,10 +1,10 @@
 import type { Generated } from 'kysely';
-import type { ChatSchema } from './chat-schema.ts';
-import type { EvaluationSchema } from './evaluation-schema.ts';
-import type { KeySchema } from './key-tables.ts';
-import type { LimitCounterSchema } from './limit-counter-tables.ts';
-import type { PassageSchema } from './passage-schema.ts';
-import type { ResponseSchema } from './response-schema.ts';
+import type { ChatSchema } from './chats/chat-schema.ts';
+import type { EvaluationSchema } from './evaluations/evaluation-schema.ts';
+import type { KeySchema } from './keys/key-tables.ts';
+import type { LimitCounterSchema } from './limits/limit-counter-tables.ts';
+import type { PassageSchema } from './passages/passage-schema.ts';
+import type { ResponseSchema } from './responses/response-schema.ts';
 
 /** The tables, alike in every engine; `migrations` makes them. Times are milliseconds since the epoch. */
 export interface Schema extends ChatSchema, EvaluationSchema, KeySchema, LimitCounterSchema, PassageSchema, ResponseSchema {

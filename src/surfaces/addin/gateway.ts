@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '#base/clock.ts';
 import type { HttpFault } from '#base/http/client.ts';
 import { clientAddress, peerOf } from '#base/http/client-address.ts';
-import { pathOf } from '#base/url-path.ts';
+import { pathOf } from '#base/http/url-path.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { corsFields } from './cors.ts';
 import { judge } from './judge.ts';
 import { ownAnswer, refusal } from './own-answer.ts';

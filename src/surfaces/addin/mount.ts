@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { clientAddress, peerOf } from '#base/http/client-address.ts';
-import { urlBelow } from '#base/url-path.ts';
-import { setFields } from '../http/response-head.ts';
+import { urlBelow } from '#base/http/url-path.ts';
+import { setFields } from '../http/replies/response-head.ts';
 import { corsFields } from './cors.ts';
 import { judge, type Verdict } from './judge.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';

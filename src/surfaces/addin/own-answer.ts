@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { toLatin1 } from '#base/text-bytes.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
 import type { Verdict } from './judge.ts';
 import type { AddinRules } from './rules.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpFault, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
-import type { Handle } from '#base/sink.ts';
-import { stalledMs } from '../http/event-stream.ts';
+import type { Handle } from '#base/stream/sink.ts';
+import { stalledMs } from '../http/replies/event-stream.ts';
 import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
 import { toCallerFields } from './reply-fields.ts';
 

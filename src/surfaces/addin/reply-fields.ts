@@ -1,7 +1,7 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
 import { hopByHop } from '#base/http/hop-by-hop.ts';
-import { privateFields } from '../http/private-answer.ts';
-import { toVary } from '../http/response-head.ts';
+import { privateFields } from '../http/replies/private-answer.ts';
+import { toVary } from '../http/replies/response-head.ts';
 
 /** Whether a field of the service's reply goes on to the caller as it is: no CORS field, no cookie; the name in lower case. */
 export function isPassedDown(name: string): boolean {

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { headPatience, paceBodies } from '../http/body-pace.ts';
-import { endSocket } from '../http/end-socket.ts';
+import { endSocket } from '../http/replies/end-socket.ts';
 import { requireHttps } from '../http/strict-transport.ts';
 import { corsConstants } from './cors.ts';
 import { type OwnAnswer, refusal } from './own-answer.ts';

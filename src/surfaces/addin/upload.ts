@@ -1,7 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { HttpFault, type HttpFaultKind, type HttpTimeouts, type ReplyHeaders, type ReplyListener } from '#base/http/client.ts';
-import type { Handle } from '#base/sink.ts';
+import type { Handle } from '#base/stream/sink.ts';
 
 /** A request whose body is still to come. */
 export interface UploadRequest {

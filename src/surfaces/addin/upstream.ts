@@ -1,8 +1,8 @@
 import type { Exchange, HttpTimeouts, ReplyListener } from '#base/http/client.ts';
 import { LeanPool } from '#base/http/lean-client.ts';
 import { LeanExchange } from '#base/http/lean-exchange.ts';
-import { Sweep } from '#base/sweep.ts';
-import { trimEndSlashes } from '#base/url-path.ts';
+import { trimEndSlashes } from '#base/http/url-path.ts';
+import { Sweep } from '#base/time/sweep.ts';
 import { Upload } from './upload.ts';
 
 const readBufferBytes = 64 * 1024;

@@ -1,5 +1,5 @@
-import { type ApiOperation, anyObject, inQuery, json, type NamedSchema, type Schema } from '../http/operation.ts';
-import { keyErrors } from '../http/operation-errors.ts';
+import { type ApiOperation, anyObject, inQuery, json, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { keyErrors } from '../http/operations/operation-errors.ts';
 import { outcomes } from './calls.ts';
 
 const text = { type: 'string' };

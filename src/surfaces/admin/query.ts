@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { UsageFilter } from '#domain/usage/journal.ts';
 
 /** Parameters of an address as they came: text, or a list of them where one was given again. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#base/clock.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import { adminRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';

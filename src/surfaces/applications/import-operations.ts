@@ -1,7 +1,7 @@
 import { ImportRequest } from '#contract/import-request.ts';
 import { RestToolset } from '#contract/quick-app/web-toolset.ts';
-import { type ApiOperation, json, type NamedSchema } from '../http/operation.ts';
-import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
+import { type ApiOperation, json, type NamedSchema } from '../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 
 const imported: NamedSchema = {
   name: 'ImportedToolsets',

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { IsolationFault } from '#base/isolation/isolation-fault.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { parseImportRequest } from '#contract/import-request.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';

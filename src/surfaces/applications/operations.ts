@@ -1,5 +1,5 @@
 import { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import {
   type ApiOperation,
@@ -11,9 +11,9 @@ import {
   type NamedSchema,
   type Parameter,
   type Schema,
-} from '../http/operation.ts';
-import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+} from '../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 
 const text: Schema = { type: 'string' };
 const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/url-path.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { pathBelow } from '#base/http/url-path.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { type ApplicationPlace, toApplicationPlace } from '#domain/deployments/application-place.ts';
 
 /** The application that a path names below a base. Throws `deployment_not_found` for what can be none. */

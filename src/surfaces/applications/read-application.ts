@@ -1,5 +1,5 @@
-import { isJsonObject } from '#base/json.ts';
-import { AddressRefused, NetGuard } from '#base/net-guard.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import { AddressRefused, NetGuard } from '#base/net/net-guard.ts';
 import { readApplicationEntry, withEntryNames } from '#contract/configuration/application-entry.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { Fault } from '#contract/configuration/fault.ts';

@@ -1,5 +1,5 @@
 import { type Fault, formatPath } from '#contract/configuration/fault.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 const mostToldFaults = 5;
 const longestPath = 200;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/url-path.ts';
-import { storedEntries } from '#contract/stored-entries.ts';
+import { pathBelow } from '#base/http/url-path.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { requireRoom } from '#domain/deployments/application-resources.ts';
 import { preconditionFailed } from '#domain/files/write-condition.ts';

@@ -1,7 +1,7 @@
 import { ListToolsRequest, RunToolRequest } from '#contract/toolset-request.ts';
 import { toolFaultReasons } from '#domain/tools/tool.ts';
-import { type ApiOperation, json, type NamedSchema } from '../http/operation.ts';
-import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
+import { type ApiOperation, json, type NamedSchema } from '../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 
 const text = { type: 'string' };
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { NoSlotFault, OwnerSlots } from '#base/owner-slots.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { NoSlotFault, OwnerSlots } from '#base/stream/owner-slots.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import { readToolset } from '#contract/quick-app/read-toolset.ts';
-import { requestFault } from '#contract/request-fault.ts';
 import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/toolset-request.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';

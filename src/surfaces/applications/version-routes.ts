@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { toWriteCondition } from '../http/conditions.ts';
 import { serveEarly } from '../http/serve-early.ts';

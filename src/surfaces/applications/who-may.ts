@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';

@@ -1,8 +1,16 @@
-import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/chat-patch.ts';
-import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, inHeader, inPath, inQuery, json, type NamedSchema, type Schema } from '../http/operation.ts';
-import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/chat-patch.ts';
+import {
+  type ApiOperation,
+  inHeader,
+  inPath,
+  inQuery,
+  json,
+  type NamedSchema,
+  type Schema,
+} from '../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 
 const revision: Schema = { type: 'integer', description: 'Higher with each change of anything of the user; the ETag.' };
 const headFields = {

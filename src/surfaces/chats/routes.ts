@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
-import type { Clock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/chat-patch.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { requestFault, requireShape } from '#contract/request-fault.ts';
-import { storedEntries } from '#contract/stored-entries.ts';
-import { withoutNulls } from '#contract/without-nulls.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault, requireShape } from '#contract/errors/request-error.ts';
+import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/chat-patch.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
+import { withoutNulls } from '#contract/schemas/without-nulls.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type {

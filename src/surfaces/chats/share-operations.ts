@@ -1,9 +1,9 @@
-import { ChatTurn } from '#contract/chat-patch.ts';
-import { NewShare } from '#contract/chat-share.ts';
-import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, inPath, json, listOf, type NamedSchema } from '../http/operation.ts';
-import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { ChatTurn } from '#contract/page/chat-patch.ts';
+import { NewShare } from '#contract/page/chat-share.ts';
+import { type ApiOperation, inPath, json, listOf, type NamedSchema } from '../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 
 const text = { type: 'string' };
 const times = { createdAtMs: { type: 'integer' }, expiresAtMs: { type: 'integer' } };

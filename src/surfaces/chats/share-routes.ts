@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
-import type { JsonObject } from '#base/json.ts';
-import { NewShare } from '#contract/chat-share.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { requireShape } from '#contract/request-fault.ts';
-import { storedEntries } from '#contract/stored-entries.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requireShape } from '#contract/errors/request-error.ts';
+import { NewShare } from '#contract/page/chat-share.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatPlace, StoredChat } from '#domain/chats/chat-store.ts';
@@ -15,8 +15,8 @@ import type { ContentPlace } from '#domain/files/resource-place.ts';
 import type { StoredResources } from '#domain/files/stored-resources.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
-import { sendFile } from '../http/read-file.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { sendFile } from '../http/replies/read-file.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { type ChatRoutesDeps, notThere, placeOf, subjectOf } from './routes.ts';
 

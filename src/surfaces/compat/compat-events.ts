@@ -1,7 +1,7 @@
-import type { Chunk } from '#contract/chunk.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { type Frame, toEvent } from '#contract/frame.ts';
-import type { EventWriter } from '../http/streamed-reply.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import { type Frame, toEvent } from '#contract/chat/frame.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { EventWriter } from '../http/replies/streamed-reply.ts';
 
 const endMark = 'data: [DONE]\n\n';
 /** What every chunk of a reply has. */

@@ -1,9 +1,9 @@
-import { Accumulator } from '#contract/accumulate.ts';
-import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
-import { Frame } from '#contract/frame.ts';
+import { Accumulator } from '#contract/chat/accumulate.ts';
+import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
+import { Frame } from '#contract/chat/frame.ts';
 import type { ReplySink } from '#domain/call.ts';
+import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { sendJson } from '../http/send-json.ts';
 
 /** Sends a reply as one JSON text: its chunks folded. A reply that came whole passes with its bytes. */
 export class JsonReply implements ReplySink {

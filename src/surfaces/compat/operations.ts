@@ -1,6 +1,6 @@
-import { ChatRequest } from '#contract/chat-request.ts';
-import { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import type { ErrorCode } from '#contract/errors.ts';
+import { ChatRequest } from '#contract/chat/chat-request.ts';
+import { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import {
   type ApiOperation,
@@ -11,10 +11,10 @@ import {
   json,
   type NamedSchema,
   type Parameter,
-} from '../http/operation.ts';
-import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operation-errors.ts';
-import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
-import type { MethodOfPath } from '../http/path-methods.ts';
+} from '../http/operations/operation.ts';
+import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/operations/operation-examples.ts';
+import type { MethodOfPath } from '../http/operations/path-methods.ts';
 import { apisOfDeployments, compatApis } from './path.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
 

@@ -1,9 +1,9 @@
 import type { AskedVersion } from '#contract/api-version.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
-import { toAllowed } from '../http/path-methods.ts';
+import { toAllowed } from '../http/operations/path-methods.ts';
 
 /** What a path asks for. */
 export type CompatApi = CompatApiByModel | 'responses';

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
-import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
-import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { type ApiOperation, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/operations/operation-examples.ts';
 
 const form: Schema = {
   type: 'object',

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#base/clock.ts';
-import { pathBelow } from '#base/url-path.ts';
+import { pathBelow } from '#base/http/url-path.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { isSameForm, parseConsentForm } from '#contract/consent.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';

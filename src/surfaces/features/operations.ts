@@ -1,7 +1,7 @@
-import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, asItCame, json, type NamedSchema, type Schema } from '../http/operation.ts';
-import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
-import { inDeploymentPath } from '../http/operation-examples.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { type ApiOperation, asItCame, json, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
+import { inDeploymentPath } from '../http/operations/operation-examples.ts';
 
 const text: Schema = { type: 'string' };
 const estimated: Schema = { type: 'boolean', description: 'Whether it is an estimate; absent if a program counted.' };

@@ -1,6 +1,6 @@
-import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
-import type { Clock } from '#base/clock.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 const maxRatingsPerDay = 500;
 const dayMs = 86_400_000;

@@ -1,9 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
-import { toLatin1 } from '#base/text-bytes.ts';
-import { pathBelow } from '#base/url-path.ts';
-import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
+import { pathBelow } from '#base/http/url-path.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
+import { type ChatRequest, parseChatRequest } from '#contract/chat/chat-request.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import {
   parseRating,
   parseTokenizeRequest,
@@ -23,12 +23,12 @@ import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { toDiscard } from '#domain/usage/truncate-prompt.ts';
 import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
-import { endResponse } from '../http/event-stream.ts';
-import { privateFields } from '../http/private-answer.ts';
 import { parseBody } from '../http/read-request.ts';
+import { endResponse } from '../http/replies/event-stream.ts';
+import { privateFields } from '../http/replies/private-answer.ts';
+import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
-import { sendJson } from '../http/send-json.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
 import type { RatingQuota } from './rating-quota.ts';
 

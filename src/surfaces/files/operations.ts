@@ -1,7 +1,7 @@
-import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, inHeader, inPath, json, type Schema } from '../http/operation.ts';
-import { compatErrorShape, keyErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { type ApiOperation, inHeader, inPath, json, type Schema } from '../http/operations/operation.ts';
+import { compatErrorShape, keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 import { itemSchemas } from './resources/metadata-schemas.ts';
 
 const text: Schema = { type: 'string' };

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/url-path.ts';
+import { pathBelow } from '#base/http/url-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { appDataPath, bucketOf } from '#domain/files/bucket.ts';
@@ -10,8 +10,8 @@ import { requireWritable } from '#domain/files/resource-rights.ts';
 import { resourceNotFound, type StoredResources } from '#domain/files/stored-resources.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
-import { sendFile, toSelection } from '../http/read-file.ts';
 import { readCredentials } from '../http/read-request.ts';
+import { sendFile, toSelection } from '../http/replies/read-file.ts';
 import { letGo } from '../http/request-pieces.ts';
 import { noPlace } from './resources/not-found.ts';
 import { toMetadata } from './resources/to-metadata.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { toEssence } from '#base/media-type.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { toEssence } from '#base/http/media-type.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { fileTooLarge, type Upload } from '#domain/files/stored-resources.ts';
 import { FormReader, toBoundary } from '../http/form/form-reader.ts';
 import type { PartHead } from '../http/form/part-head.ts';

@@ -1,11 +1,11 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
-import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors.ts';
-import { endSocket } from './end-socket.ts';
+import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { sendError } from './framework-errors.ts';
 import { hasSeveralHosts, isChunkedTooEarly, requestIdOf } from './read-request.ts';
+import { endSocket } from './replies/end-socket.ts';
 
 /** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */
 export function answersToMalformed(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathOf } from '#base/url-path.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { pathOf } from '#base/http/url-path.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { toPreflightFields } from './cross-origin.ts';
-import { type MethodOfPath, PathMethods, toAllowed } from './path-methods.ts';
+import { type MethodOfPath, PathMethods, toAllowed } from './operations/path-methods.ts';
 import type { RawConfig } from './serve-raw.ts';
 
 export interface MethodDeps {

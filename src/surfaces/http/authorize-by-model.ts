@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { parseBody, readModel } from './read-request.ts';

@@ -1,4 +1,4 @@
-import { type ParleyError, toErrorBody } from '#contract/errors.ts';
+import { type ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 
 /** How callers of one dialect are read and answered: key field, request ids, errors. */
 export interface ErrorDialect {

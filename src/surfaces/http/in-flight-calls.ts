@@ -1,4 +1,4 @@
-import { Slots, type Slotted } from '#base/sweep.ts';
+import { Slots, type Slotted } from '#base/time/sweep.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 
 /** A call that a stop can end. */

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { stalledMs } from './event-stream.ts';
 import { readBody } from './read-request.ts';
-import { sendJson } from './send-json.ts';
+import { stalledMs } from './replies/event-stream.ts';
+import { sendJson } from './replies/send-json.ts';
 
 /** What `serve` does with a request that is sent as it is written, and is never read an answer to. */
 async function serving<Result>(text: string, serve: (request: IncomingMessage, response: ServerResponse) => Promise<Result>) {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { freeBytes } from '#base/free-bytes.ts';
-import { defaultJsonBounds, isJsonObject, JsonFault } from '#base/json.ts';
-import { parseJsonBytes } from '#base/written-json.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { refuseOtherCase } from '#contract/request-fault.ts';
+import { freeBytes } from '#base/isolation/free-bytes.ts';
+import { defaultJsonBounds, isJsonObject, JsonFault } from '#base/json/json.ts';
+import { parseJsonBytes } from '#base/json/raw-json.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { refuseOtherCase } from '#contract/errors/request-error.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 
 const wellFormedId = /^[\w.:-]{1,128}$/;

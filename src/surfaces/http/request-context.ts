@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '#base/clock.ts';
-import { toLatin1 } from '#base/text-bytes.ts';
-import { type ParleyError, toParleyError } from '#contract/errors.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { type ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
-import { ignoredHeader, toIgnoredNames } from './ignored-header.ts';
-import { privateFields } from './private-answer.ts';
-import { sendJson } from './send-json.ts';
+import { ignoredHeader, toIgnoredNames } from './replies/ignored-header.ts';
+import { privateFields } from './replies/private-answer.ts';
+import { sendJson } from './replies/send-json.ts';
 
 /** The reason of a signal whose caller closed the connection. */
 class CallerLeft extends Error {

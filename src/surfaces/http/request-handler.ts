@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '#base/clock.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { findSessionInHeaders } from '#contract/session-id.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { findSessionInHeaders } from '#contract/chat/session-id.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';

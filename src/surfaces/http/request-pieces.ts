@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 const lingerMs = 5_000;
 

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { KeyRotation, NewKey } from '#contract/user-keys.ts';
-import { type ApiOperation, inPath, json, listOf, type NamedSchema } from '../http/operation.ts';
-import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+import { type ApiOperation, inPath, json, listOf, type NamedSchema } from '../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 
 const text = { type: 'string' };
 const time = { type: 'integer', description: 'Milliseconds since the epoch.' };

@@ -1,5 +1,5 @@
-import { type ApiOperation, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
-import { keyErrors } from '../http/operation-errors.ts';
+import { type ApiOperation, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { keyErrors } from '../http/operations/operation-errors.ts';
 
 const text: Schema = { type: 'string' };
 const seconds: Schema = { type: 'integer', description: 'Seconds since the epoch.' };

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { toStatsName, windows } from '#domain/limits/windows.ts';
-import { type ApiOperation, asItCame, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
-import { keyErrors } from '../http/operation-errors.ts';
-import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
+import { type ApiOperation, asItCame, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/operations/operation-examples.ts';
 
 const text: Schema = { type: 'string' };
 

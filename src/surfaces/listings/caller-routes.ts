@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import { pathBelow } from '#base/url-path.ts';
+import { pathBelow } from '#base/http/url-path.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { adminRole } from '#contract/roles.ts';

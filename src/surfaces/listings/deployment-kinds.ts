@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 /** What `type` of `/v1/deployment-names` can name. */
 export const deploymentKinds: readonly string[] = ['model', 'application', 'toolset'];

@@ -1,4 +1,4 @@
-import { toDecimal } from '#base/decimal.ts';
+import { toDecimal } from '#base/text/decimal.ts';
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import { supportsTools } from '#domain/deployments/abilities.ts';
 import { apisOf, type Deployment } from '#domain/deployments/deployment.ts';

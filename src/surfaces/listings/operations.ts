@@ -1,6 +1,6 @@
-import { type ApiOperation, inPath, inQuery, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
-import { keyErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+import { type ApiOperation, inPath, inQuery, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };

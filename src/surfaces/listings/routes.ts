@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { pathBelow } from '#base/url-path.ts';
+import { pathBelow } from '#base/http/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { toPublicProperties } from '#contract/quick-app/public-properties.ts';
 import { leaveOutSecrets } from '#contract/quick-app/secrets.ts';

@@ -1,6 +1,6 @@
 import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
-import { type ApiOperation, anyObject, inQuery } from '../http/operation.ts';
-import { keyErrors } from '../http/operation-errors.ts';
+import { type ApiOperation, anyObject, inQuery } from '../http/operations/operation.ts';
+import { keyErrors } from '../http/operations/operation-errors.ts';
 
 const answers = [
   {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import type { Identify } from '#domain/callers/identify.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { isOriginAllowed } from '../http/cross-origin.ts';
 
 /** The forms of an answer that a client takes. */

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { pushed } from '#base/pushed.ts';
-import { parseChatRequest } from '#contract/chat-request.ts';
-import type { Completion, ResponseAttachment } from '#contract/chunk.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { pushed } from '#base/stream/async-items.ts';
+import { parseChatRequest } from '#contract/chat/chat-request.ts';
+import type { Completion, ResponseAttachment } from '#contract/chat/chunk.ts';
+import { foldFrames, toolResultBound } from '#contract/chat/fold-frames.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { type McpMessage, McpQuery, parseMcpQuery, parseMcpToolCall } from '#contract/mcp/message.ts';
 import type { Answer, Call, Calls, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';

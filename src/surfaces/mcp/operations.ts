@@ -7,9 +7,9 @@ import {
   json,
   type NamedSchema,
   type Parameter,
-} from '../http/operation.ts';
-import { compatErrorShape, keyErrors } from '../http/operation-errors.ts';
-import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
+} from '../http/operations/operation.ts';
+import { compatErrorShape, keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/operations/operation-examples.ts';
 import { rpcCodes } from './rpc-fault.ts';
 
 const text = { type: 'string' };

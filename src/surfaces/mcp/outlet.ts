@@ -1,9 +1,9 @@
-import type { JsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/text-bytes.ts';
-import { EventStream } from '../http/event-stream.ts';
-import { privateFields } from '../http/private-answer.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
+import { EventStream } from '../http/replies/event-stream.ts';
+import { privateFields } from '../http/replies/private-answer.ts';
+import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { sendJson } from '../http/send-json.ts';
 import type { Accepted } from './accepted.ts';
 import type { RpcFault } from './rpc-fault.ts';
 

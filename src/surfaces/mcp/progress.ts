@@ -1,5 +1,5 @@
-import type { Clock } from '#base/clock.ts';
-import type { Chunk } from '#contract/chunk.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
 import type { Outlet } from './outlet.ts';
 
 /** Text comes in many small pieces: progress is sent once a second. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { pathBelow } from '#base/url-path.ts';
+import { pathBelow } from '#base/http/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { type McpMessage, parseMcpMessage } from '#contract/mcp/message.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -10,7 +10,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
-import { toAllowed } from '../http/path-methods.ts';
+import { toAllowed } from '../http/operations/path-methods.ts';
 import { parseBody } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '#base/json.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 /** Codes of JSON-RPC, and of the Model Context Protocol beside them. */
 export const rpcCodes = {

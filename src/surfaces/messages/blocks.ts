@@ -1,5 +1,5 @@
-import { CallArguments } from '#contract/call-arguments.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { CallArguments } from '#contract/chat/call-arguments.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { BlockDelta, ContentBlock } from '#contract/messages/dialect.ts';
 import type { MessageEvent } from './message-event.ts';
 import type { Piece } from './to-pieces.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CallArguments } from '#contract/call-arguments.ts';
+import { CallArguments } from '#contract/chat/call-arguments.ts';
 import { delta } from '#test/chunks.ts';
 import { ReplyEvents } from './reply-events.ts';
 

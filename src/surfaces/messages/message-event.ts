@@ -1,4 +1,4 @@
-import { toLatin1 } from '#base/text-bytes.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
 import type { MessageDeltaEvent, MessagesEvent } from '#contract/messages/dialect.ts';
 import type { Parley } from '#contract/messages/parley.ts';
 

@@ -1,5 +1,5 @@
-import { errorMeanings } from '#contract/error-meanings.ts';
-import { type ErrorCode, errorKinds } from '#contract/errors.ts';
+import { errorMeanings } from '#contract/errors/error-meanings.ts';
+import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import { CountBody, MessagesBody } from '#contract/messages/messages-request.ts';
 import {
@@ -11,9 +11,9 @@ import {
   json,
   type NamedSchema,
   type Parameter,
-} from '../http/operation.ts';
-import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+} from '../http/operations/operation.ts';
+import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 import { message, messagesError, messagesEvent, messagesModel } from './reply-schema.ts';
 
 const messagesRequest: NamedSchema = { name: 'MessagesRequest', schema: MessagesBody };

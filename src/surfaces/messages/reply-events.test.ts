@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { Chunk, Delta, FinishReason } from '#contract/chat/chunk.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { MessagesReply } from '#contract/messages/dialect.ts';
 import { chunk, delta, finish, text, usage } from '#test/chunks.ts';
 import { blocksOf, grammarFaults } from '#test/message-events.ts';

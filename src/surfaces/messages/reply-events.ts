@@ -1,6 +1,6 @@
-import { isJsonObject } from '#base/json.ts';
-import { Accumulator } from '#contract/accumulate.ts';
-import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from '#contract/chunk.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import { Accumulator } from '#contract/chat/accumulate.ts';
+import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
 import type { Parley } from '#contract/messages/parley.ts';
 import { toCount } from '#domain/usage/usage.ts';

@@ -1,6 +1,6 @@
-import type { Native } from '#contract/frame.ts';
+import type { Native } from '#contract/chat/frame.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
-import { ignoredHeader, toIgnoredNames } from '../http/ignored-header.ts';
+import { ignoredHeader, toIgnoredNames } from '../http/replies/ignored-header.ts';
 
 export interface HeaderFacts {
   /** Those of every answer to the caller, such as what is left of its limits. */

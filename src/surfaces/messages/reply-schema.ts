@@ -1,5 +1,5 @@
-import { anyObject, type NamedSchema, type Schema } from '../http/operation.ts';
-import { customContent, customContentDelta, statistics } from '../http/operation-replies.ts';
+import { anyObject, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { customContent, customContentDelta, statistics } from '../http/operations/operation-replies.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { toolOutput } from '#contract/message.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { toolOutput } from '#contract/chat/message.ts';
 import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import type { Translation } from './to-messages.ts';

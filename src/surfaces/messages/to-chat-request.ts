@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Message } from '#contract/message.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { Message } from '#contract/chat/message.ts';
 import type { MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
 import { type Translation, toMessages, toSystemMessage } from './to-messages.ts';

@@ -1,5 +1,5 @@
-import { isFunctionCallId } from '#contract/function-call-ids.ts';
-import { type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/message.ts';
+import { isFunctionCallId } from '#contract/chat/function-call-ids.ts';
+import { type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import type {
   ContentBlock,
   MessageParam,

@@ -1,5 +1,5 @@
-import { isJsonObject } from '#base/json.ts';
-import type { ContentPart } from '#contract/message.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { ContentPart } from '#contract/chat/message.ts';
 import type { Base64Source, ContentBlock, DocumentBlock, ImageBlock, KnownBlock, UrlSource } from '#contract/messages/dialect.ts';
 
 /** Anthropic's own store of files, which no other upstream can read. */

@@ -1,6 +1,6 @@
-import { isJsonObject } from '#base/json.ts';
-import type { Delta, FunctionCallDelta } from '#contract/chunk.ts';
-import { toFunctionCallId } from '#contract/function-call-ids.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { Delta, FunctionCallDelta } from '#contract/chat/chunk.ts';
+import { toFunctionCallId } from '#contract/chat/function-call-ids.ts';
 
 /** A fragment of one block of a reply. */
 export type Piece =

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ParleyError } from '#contract/errors.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
-import { requestFault } from '#contract/request-fault.ts';
 import type { UpstreamCapabilities } from './upstream-capabilities.ts';
 
 /** What the translation of a request leaves out. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { type ErrorCode, errorKinds } from '#contract/errors.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 import {
   type ApiOperation,
   type Content,
@@ -8,8 +8,8 @@ import {
   type NamedSchema,
   type Parameter,
   type Schema,
-} from '../http/operation.ts';
-import { compatErrorShape } from '../http/operation-errors.ts';
+} from '../http/operations/operation.ts';
+import { compatErrorShape } from '../http/operations/operation-errors.ts';
 
 type Document = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import { type Answer, type ApiOperation, anyObject, json, type NamedSchema } from '../http/operation.ts';
+import { type Answer, type ApiOperation, anyObject, json, type NamedSchema } from '../http/operations/operation.ts';
 
 const reasons = {
   type: 'array',

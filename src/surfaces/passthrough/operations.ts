@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { passThroughRequests } from '#contract/pass-through-requests.ts';
 import {
@@ -9,9 +9,9 @@ import {
   type NamedSchema,
   type Parameter,
   traceparent,
-} from '../http/operation.ts';
-import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+} from '../http/operations/operation.ts';
+import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 
 /** Where an API is asked, and how the deployment is named there. */
 interface Place {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { hasControls } from '#base/text-bytes.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { hasControls } from '#base/text/bytes.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import { type PassThroughApi, passThrough } from '#contract/pass-through.ts';
 import { passThroughRequests } from '#contract/pass-through-requests.ts';
-import { requestFault } from '#contract/request-fault.ts';
 import type { FormFields, FormPieces } from '#domain/upstreams/upstream.ts';
 import { estimateTokens } from '#domain/usage/usage.ts';
 import { FormReader } from '../http/form/form-reader.ts';

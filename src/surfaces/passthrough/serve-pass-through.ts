@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import type { Sink } from '#base/sink.ts';
-import { toEvent } from '#contract/frame.ts';
+import type { Sink } from '#base/stream/sink.ts';
+import { toEvent } from '#contract/chat/frame.ts';
 import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { parsePassThrough } from '#contract/pass-through-requests.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { PassedFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
-import { EventStream, endResponse, whenDrained } from '../http/event-stream.ts';
 import { toBoundary } from '../http/form/form-reader.ts';
-import { privateFields } from '../http/private-answer.ts';
 import { parseBody, readModel, refusedType, requirePlain, tooLarge } from '../http/read-request.ts';
+import { EventStream, endResponse, whenDrained } from '../http/replies/event-stream.ts';
+import { privateFields } from '../http/replies/private-answer.ts';
+import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { letGo, piecesOf } from '../http/request-pieces.ts';
-import { sendJson } from '../http/send-json.ts';
 import { PassedForm } from './passed-form.ts';
 
 export interface PassThroughDeps {

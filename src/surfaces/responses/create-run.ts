@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { Seal } from '#base/seal.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { requestFault } from '#contract/request-fault.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { ChatAsk, Target } from '#domain/call.ts';
@@ -12,14 +12,14 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
-import { AllowedCalls } from './allowed-calls.ts';
-import { McpApprovals } from './mcp-approvals.ts';
-import { toMcpName, toRemoteServers } from './mcp-servers.ts';
-import type { OpenedResponse } from './response-keeper.ts';
 import { ResponseRun } from './response-run.ts';
-import { isSealed, type SealedItem, ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
-import { toChatRequest } from './to-chat-request.ts';
-import type { Conversing } from './to-messages.ts';
+import type { OpenedResponse } from './stored/response-keeper.ts';
+import { AllowedCalls } from './translation/allowed-calls.ts';
+import { McpApprovals } from './translation/mcp-approvals.ts';
+import { toMcpName, toRemoteServers } from './translation/mcp-servers.ts';
+import { isSealed, type SealedItem, ThoughtSeal, type Thoughts } from './translation/sealed-thoughts.ts';
+import { toChatRequest } from './translation/to-chat-request.ts';
+import type { Conversing } from './translation/to-messages.ts';
 
 const stateType = 'parley:state';
 

@@ -1,10 +1,17 @@
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ResponseEvent } from '#contract/responses/events.ts';
 import { Compaction, ResponseObject } from '#contract/responses/response.ts';
 import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses/responses-request.ts';
-import { type ApiOperation, type Content, inQuery, json, type NamedSchema, type Parameter } from '../http/operation.ts';
-import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operation-errors.ts';
-import { exampleNames } from '../http/operation-examples.ts';
+import {
+  type ApiOperation,
+  type Content,
+  inQuery,
+  json,
+  type NamedSchema,
+  type Parameter,
+} from '../http/operations/operation.ts';
+import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 import { type ResponsesPlace, responsesPlaces } from './places.ts';
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };

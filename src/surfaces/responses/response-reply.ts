@@ -1,20 +1,20 @@
-import { eventData } from '#base/event-splitter.ts';
-import { isJsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1, toLatin1 } from '#base/text-bytes.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
-import type { Frame, Native } from '#contract/frame.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { eventData } from '#base/stream/event-splitter.ts';
+import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
+import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
+import type { Frame, Native } from '#contract/chat/frame.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ReplySink } from '#domain/call.ts';
-import type { EventHead } from '../http/event-stream.ts';
-import { ignoredHeader, toIgnoredNames } from '../http/ignored-header.ts';
+import type { EventHead } from '../http/replies/event-stream.ts';
+import { ignoredHeader, toIgnoredNames } from '../http/replies/ignored-header.ts';
+import { sendJson } from '../http/replies/send-json.ts';
+import { type EventWriter, StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { sendJson } from '../http/send-json.ts';
-import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
 import type { Ignored } from './create-run.ts';
 import type { ResponseRun } from './response-run.ts';
-import { toOwnName } from './to-chat-request.ts';
-import { toErrorEvent, toResponseError } from './to-fault-events.ts';
+import { toOwnName } from './translation/to-chat-request.ts';
+import { toErrorEvent, toResponseError } from './translation/to-fault-events.ts';
 
 /** What an idle stream gets. */
 export const comment = ': ping\n\n';

@@ -1,17 +1,17 @@
-import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { ParleyError } from '#contract/errors.ts';
-import type { Frame } from '#contract/frame.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Frame } from '#contract/chat/frame.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isFunctionTool, isMcpTool, isNamespaceTool, type ResponsesTool } from '#contract/responses/tools.ts';
-import type { AllowedCalls } from './allowed-calls.ts';
-import type { Ending, Reading } from './reading.ts';
-import { RelayedReading } from './relayed-reading.ts';
-import type { KeptResponse } from './response-keeper.ts';
-import { toErrorEvent, toResponseError } from './to-fault-events.ts';
-import { type ReadingFacts, TranslatedReading } from './translated-reading.ts';
+import type { KeptResponse } from './stored/response-keeper.ts';
+import type { AllowedCalls } from './translation/allowed-calls.ts';
+import type { Ending, Reading } from './translation/reading.ts';
+import { RelayedReading } from './translation/relayed-reading.ts';
+import { toErrorEvent, toResponseError } from './translation/to-fault-events.ts';
+import { type ReadingFacts, TranslatedReading } from './translation/translated-reading.ts';
 
 export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   readonly clock: Pick<Clock, 'epochMs'>;

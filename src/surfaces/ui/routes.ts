@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageSettings } from '#contract/configuration/service.ts';
-import { ParleyError } from '#contract/errors.ts';
-import type { ListSignInWays, SignInWay } from '#contract/sign-in-way.ts';
-import { acceptsEncoding } from '../http/accepts-encoding.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { ListSignInWays, SignInWay } from '#contract/page/sign-in-way.ts';
+import { acceptsEncoding } from '../http/replies/accepts-encoding.ts';
 import { branded, brandFile, brandPaths } from './brand.ts';
 import { namesAtRoot, type PageFile, readPage } from './page-files.ts';
 

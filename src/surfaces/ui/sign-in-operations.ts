@@ -1,5 +1,5 @@
-import { SignInWay } from '#contract/sign-in-way.ts';
-import { type ApiOperation, json, listOf } from '../http/operation.ts';
+import { SignInWay } from '#contract/page/sign-in-way.ts';
+import { type ApiOperation, json, listOf } from '../http/operations/operation.ts';
 
 /** `/v1/sign-in`. */
 export const signInOperations: readonly ApiOperation[] = [

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
 import type { AuditRecord, Journal, NoteAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { CallListener, MeasuredCall } from '../measured-call.ts';

@@ -1,6 +1,6 @@
 import { type Attributes, type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import type { TraceParent } from '#base/trace-context.ts';
+import type { TraceParent } from '#base/http/trace-context.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
 import type { CallListener, MeasuredAttempt, MeasuredCall } from '../measured-call.ts';
 import { toHrTime } from './to-metric-data.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Caches } from '#base/caches.ts';
-import type { Clock } from '#base/clock.ts';
-import { ExpiringCache, type ExpiringValue, expiringBytes } from '#base/expiring-cache.ts';
+import type { Caches } from '#base/cache/cache-registry.ts';
+import { ExpiringCache, type ExpiringValue, expiringBytes } from '#base/cache/expiring-cache.ts';
 import { type HttpClient, HttpFault, type HttpTimeouts } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { untilAborted } from '#base/until-aborted.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { untilAborted } from '#base/stream/until-aborted.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Frame } from '#contract/frame.ts';
+import { Frame } from '#contract/chat/frame.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { ToolContext } from '#domain/tools/tool.ts';
 import { text } from '#test/chunks.ts';

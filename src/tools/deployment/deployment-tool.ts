@@ -1,9 +1,9 @@
-import type { JsonObject } from '#base/json.ts';
-import { isJsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Chunk, Delta } from '#contract/chunk.ts';
-import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
-import { toolOutput } from '#contract/message.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { Chunk, Delta } from '#contract/chat/chunk.ts';
+import { foldFrames, toolResultBound } from '#contract/chat/fold-frames.ts';
+import { toolOutput } from '#contract/chat/message.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type Attachment, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';

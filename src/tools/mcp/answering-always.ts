@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { Fetch } from '#base/guarded-fetch.ts';
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { Fetch } from '#base/net/guarded-fetch.ts';
 import { brokenOffCode, unansweredCode } from './server-fault.ts';
 
 type Transport = Parameters<Client['connect']>[0];

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
-import { untilAborted } from '#base/until-aborted.ts';
+import { untilAborted } from '#base/stream/until-aborted.ts';
 import type { ToolQuestion } from '#domain/tools/tool.ts';
 import { hashOf } from './hash-of.ts';
 import { type Answers, toNextQuestion } from './question.ts';

@@ -1,6 +1,6 @@
 import type { Client, PriorDiscovery, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { Fetch } from '#base/guarded-fetch.ts';
-import { untilAborted } from '#base/until-aborted.ts';
+import type { Fetch } from '#base/net/guarded-fetch.ts';
+import { untilAborted } from '#base/stream/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolFault } from '#domain/tools/tool.ts';
 import packageJson from '../../../package.json' with { type: 'json' };

@@ -1,5 +1,5 @@
 import type { Client, Prompt } from '@modelcontextprotocol/client';
-import type { ExpiringValue } from '#base/expiring-cache.ts';
+import type { ExpiringValue } from '#base/cache/expiring-cache.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { refusalOf, serverFault, toServerFault } from './server-fault.ts';
 import type { Session } from './session.ts';

@@ -1,5 +1,5 @@
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { repairSchema } from '#domain/tools/repair-schema.ts';
 
 type Transport = Parameters<Client['connect']>[0];

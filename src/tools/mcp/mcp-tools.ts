@@ -1,10 +1,10 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
-import type { BoundedCacheOptions } from '#base/bounded-cache.ts';
-import type { Caches } from '#base/caches.ts';
-import type { Clock } from '#base/clock.ts';
-import { type Expiring, ExpiringCache, type ExpiringValue, expiringBytes } from '#base/expiring-cache.ts';
-import type { Fetch } from '#base/guarded-fetch.ts';
-import { untilAborted } from '#base/until-aborted.ts';
+import type { BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
+import type { Caches } from '#base/cache/cache-registry.ts';
+import { type Expiring, ExpiringCache, type ExpiringValue, expiringBytes } from '#base/cache/expiring-cache.ts';
+import type { Fetch } from '#base/net/guarded-fetch.ts';
+import { untilAborted } from '#base/stream/until-aborted.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools, MissingToolset } from '#domain/tools/tool.ts';
 import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';

@@ -1,5 +1,5 @@
-import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
-import type { Clock } from '#base/clock.ts';
+import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { hashOf } from './hash-of.ts';
 import { MuteServerFault } from './server-fault.ts';

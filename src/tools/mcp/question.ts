@@ -1,5 +1,5 @@
 import type { InputRequiredResult } from '@modelcontextprotocol/client';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ToolAnswer, ToolQuestion } from '#domain/tools/tool.ts';
 import { serverFault } from './server-fault.ts';
 import { toParameters } from './to-parameters.ts';

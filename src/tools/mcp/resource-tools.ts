@@ -1,5 +1,5 @@
 import type { Client, ListResourcesResult, ReadResourceResult } from '@modelcontextprotocol/client';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { Tool, ToolResult } from '#domain/tools/tool.ts';
 import { McpCall, type McpCallOptions, type McpRequest } from './mcp-call.ts';
 import { refusalOf, statusOf } from './server-fault.ts';

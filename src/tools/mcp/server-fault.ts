@@ -1,4 +1,4 @@
-import { AddressRefused } from '#base/net-guard.ts';
+import { AddressRefused } from '#base/net/net-guard.ts';
 import { ToolFault, type ToolFaultReason } from '#domain/tools/tool.ts';
 
 /** Code of the answer that takes the place of one whose stream ended without it. */

@@ -1,4 +1,4 @@
-import { type Fetch, withinBytes } from '#base/guarded-fetch.ts';
+import { type Fetch, withinBytes } from '#base/net/guarded-fetch.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { Authorizer, Credentials } from '../authorization/authorizer.ts';

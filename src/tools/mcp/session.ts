@@ -1,5 +1,5 @@
-import type { Clock } from '#base/clock.ts';
-import { untilAborted } from '#base/until-aborted.ts';
+import { untilAborted } from '#base/stream/until-aborted.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import type { Revisions } from './revisions.ts';
 import { refusalOf } from './server-fault.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 
 const maxChars = 32 * 1024;
 const combining = ['allOf', 'anyOf', 'oneOf'] as const;

@@ -1,5 +1,5 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { SurveyedTool, ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
 import { isLeftOut } from './loose-replies.ts';
 import { longestDescription } from './mcp-tool.ts';

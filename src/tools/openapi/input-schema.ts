@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { repairKeywords, schemaKeywords } from '#domain/tools/repair-schema.ts';
 import { objectOf, objectsOf, shorten, textOf } from './loose.ts';
 

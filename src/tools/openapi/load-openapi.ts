@@ -1,6 +1,6 @@
-import { openFollowing } from '#base/follow-redirects.ts';
 import { type HttpClient, HttpFault } from '#base/http/client.ts';
 import { readText } from '#base/http/read-reply.ts';
+import { openFollowing } from '#base/net/follow-redirects.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { OpenApiReader } from './openapi-reader.ts';
 import type { DocumentOutcome } from './read-document.ts';

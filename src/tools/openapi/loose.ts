@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /** The value if it is an object, else an empty one: documents are read loosely. */
 export function objectOf(value: unknown): JsonObject {

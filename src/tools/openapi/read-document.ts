@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
+import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json/json.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import { objectOf, textOf } from './loose.ts';
 import { type OpenApiTools, toRestTools } from './to-rest-tools.ts';

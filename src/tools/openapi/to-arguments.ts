@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type BodyKind, bodyKindOf, jsonType } from '#domain/tools/body-kind.ts';
 import type { RestArgument, RestStyle, RestTarget, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { InputSchemas, mergeAllOf } from './input-schema.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '#base/json.ts';
-import { trimEndSlashes } from '#base/url-path.ts';
+import { trimEndSlashes } from '#base/http/url-path.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';

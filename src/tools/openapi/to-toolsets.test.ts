@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
 import { toRestToolDefinition } from '#domain/quick-app/to-quick-app.ts';
 import { parseDocument, readOpenApi } from './read-document.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { toRestApiTool } from '#domain/quick-app/to-rest-api-tool.ts';

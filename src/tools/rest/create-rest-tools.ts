@@ -1,7 +1,7 @@
-import { discard, openFollowing } from '#base/follow-redirects.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { HttpReply } from '#base/http/read-reply.ts';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { discard, openFollowing } from '#base/net/follow-redirects.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import type { Tool, ToolResult } from '#domain/tools/tool.ts';

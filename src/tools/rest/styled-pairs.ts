@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { RestTarget } from '#domain/tools/rest-tool.ts';
 
 type Pair = readonly [key: string, text: string];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { RestArgument, RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import { type Credentials, noCredentials } from '../authorization/authorizer.ts';

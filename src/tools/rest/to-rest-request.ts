@@ -1,6 +1,6 @@
 import type { HttpRequest } from '#base/http/client.ts';
-import type { JsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/text-bytes.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
 import type { RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { Credentials } from '../authorization/authorizer.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { bodyKindOf } from '#domain/tools/body-kind.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import { itemsOf, type Placed, toPairs, toText } from './styled-pairs.ts';

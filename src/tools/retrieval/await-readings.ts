@@ -1,4 +1,4 @@
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { IndexedDocument } from '#domain/tools/passage-index.ts';
 import type { ToolContext } from '#domain/tools/tool.ts';
 import type { Reading } from './indexing/reading.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { DeploymentEmbedder } from './deployment-embedder.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { TextEmbedder } from './text-embedder.ts';
 

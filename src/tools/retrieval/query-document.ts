@@ -1,5 +1,5 @@
-import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
 import { type Attachment, howToCite, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 import { awaitReadings, type ReadFile } from './await-readings.ts';

@@ -1,9 +1,9 @@
 import type { GoogleVertexProviderSettings } from '@ai-sdk/google-vertex';
 import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
-import type { Clock } from '#base/clock.ts';
 import { type HttpClient, HttpFault } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
-import { trimEndSlashes } from '#base/url-path.ts';
+import { trimEndSlashes } from '#base/http/url-path.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { AccountToken } from '../account-token.ts';

@@ -6,8 +6,8 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { JsonObject } from '#base/json.ts';
-import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chunk.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chat/chunk.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,6 +1,6 @@
 import type { LanguageModelV4ReasoningPart, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Message } from '#contract/message.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Message } from '#contract/chat/message.ts';
 import type { Dialect } from './dialect.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '#contract/chat-request.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { toCallOptions } from './to-call-options.ts';
 

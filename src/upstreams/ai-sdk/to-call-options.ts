@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { toPlainMessages } from '#contract/content.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { toPlainMessages } from '#contract/chat/content.ts';
 import { decidesItself, toBudget } from '../prompt/claude-thinking.ts';
 import type { Dialect } from './dialect.ts';
 import { toPrompt } from './to-prompt.ts';

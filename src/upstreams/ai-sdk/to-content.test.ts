@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Message } from '#contract/message.ts';
+import type { Message } from '#contract/chat/message.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { toParts, toTexts } from './to-content.ts';
 

@@ -1,6 +1,6 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject } from '#base/json.ts';
-import type { ContentPart, Message } from '#contract/message.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { ContentPart, Message } from '#contract/chat/message.ts';
 import { readDataUrl, textOf } from '../prompt/data-url.ts';
 import { refusal } from '../prompt/refusal.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,5 +1,5 @@
 import { HttpFault } from '#base/http/client.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstreams/upstream.ts';
 import { masked } from '#domain/upstreams/upstream-error.ts';
 import { isSaid, retryAfterOf } from '../reply-text.ts';

@@ -2,8 +2,8 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { type Arbitrary, array, assert, constantFrom, jsonValue, oneof, option, property, record, string } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import type { Message } from '#contract/message.ts';
-import { parseMessage } from '#contract/parse-message.ts';
+import type { Message } from '#contract/chat/message.ts';
+import { parseMessage } from '#contract/chat/parse-message.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { toPrompt } from './to-prompt.ts';
 

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
-import type { Message } from '#contract/message.ts';
+import type { Message } from '#contract/chat/message.ts';
 import { type CallInMessage, callsOf } from '../prompt/message-calls.ts';
 import { type PendingCall, PendingCalls } from '../prompt/pending-calls.ts';
 import { noResult, opening } from '../prompt/stand-ins.ts';

@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4ToolChoice } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { type ChosenTools, chosenTools, type OfferedTool } from '../prompt/chosen-tools.ts';
 import { refusal } from '../prompt/refusal.ts';
 

@@ -1,10 +1,10 @@
 import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { pump, pumpOne } from '#base/pump.ts';
-import { untilAborted } from '#base/until-aborted.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import { Frame } from '#contract/frame.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { pump, pumpOne } from '#base/stream/pump.ts';
+import { untilAborted } from '#base/stream/until-aborted.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import { Frame } from '#contract/chat/frame.ts';
 import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
 import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';

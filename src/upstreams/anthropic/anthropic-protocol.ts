@@ -1,6 +1,6 @@
-import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
-import { joinPath } from '#base/url-path.ts';
+import { joinPath } from '#base/http/url-path.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { createMessagesProtocol, type Operation } from './messages-protocol.ts';
 import { toHeaders } from './to-headers.ts';

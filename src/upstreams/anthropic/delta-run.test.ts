@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, property } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { toLatin1 } from '#base/text-bytes.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
 import { DeltaRun } from './delta-run.ts';
 
 const event = (text: string, padding = '', index = 0): string =>

@@ -1,4 +1,4 @@
-import { stringEnd } from '#base/string-end.ts';
+import { stringEnd } from '#base/text/string-end.ts';
 import type { BlockDelta } from '#contract/messages/dialect.ts';
 
 const space = 32;

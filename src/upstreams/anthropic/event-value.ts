@@ -1,6 +1,6 @@
-import { eventData } from '#base/event-splitter.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/text-bytes.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { eventData } from '#base/stream/event-splitter.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { endedBy, faultIn, faultOfNamed, isFailedReason } from '../error-in-reply.ts';
 

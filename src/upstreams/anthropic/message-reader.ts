@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Chunk, Delta, FinishReason } from '#contract/chat/chunk.ts';
 import type { MessagesUsage } from '#contract/messages/dialect.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toAttachment } from './to-attachment.ts';

@@ -1,10 +1,10 @@
-import type { Clock } from '#base/clock.ts';
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { LateHandle } from '#base/late-handle.ts';
-import type { Handle, Sink } from '#base/sink.ts';
-import { toBody } from '#base/written-json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { toBody } from '#base/json/raw-json.ts';
+import { LateHandle } from '#base/stream/deferred-handle.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { MessagesRequest } from '#contract/messages/dialect.ts';
 import { type Ask, type ChatProtocol, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';

@@ -1,11 +1,11 @@
-import { eventAt } from '#base/event-splitter.ts';
 import type { ReplyHeaders } from '#base/http/client.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import type { Sink } from '#base/sink.ts';
-import { fromLatin1 } from '#base/text-bytes.ts';
-import { Accumulator } from '#contract/accumulate.ts';
-import type { Completion } from '#contract/chunk.ts';
-import { Frame, type RawFrame } from '#contract/frame.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { eventAt } from '#base/stream/event-splitter.ts';
+import type { Sink } from '#base/stream/sink.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
+import { Accumulator } from '#contract/chat/accumulate.ts';
+import type { Completion } from '#contract/chat/chunk.ts';
+import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import type { MessagesUsage } from '#contract/messages/dialect.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';

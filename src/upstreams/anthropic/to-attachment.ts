@@ -1,5 +1,5 @@
-import type { JsonObject } from '#base/json.ts';
-import type { ResponseAttachment } from '#contract/chunk.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import type { ResponseAttachment } from '#contract/chat/chunk.ts';
 
 /** A citation as an attachment: the passage, and where it is from. */
 export function toAttachment(citation: JsonObject, index: number): ResponseAttachment {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ContentPart } from '#contract/message.ts';
+import type { ContentPart } from '#contract/chat/message.ts';
 import { toBlocks, toTextBlocks } from './to-turns.ts';
 
 function blockOf(part: ContentPart) {

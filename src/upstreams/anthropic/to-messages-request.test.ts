@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
+import { type ChatRequest, parseChatRequest } from '#contract/chat/chat-request.ts';
 import { requestFields } from './request-fields.ts';
 import { toMessagesRequest } from './to-messages-request.ts';
 

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { toPlainMessages } from '#contract/chat/content.ts';
 import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
-import { toPlainMessages } from '#contract/content.ts';
 import type { MessageParam, MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
 import { type ChosenTools, chosenTools } from '../prompt/chosen-tools.ts';
 import { decidesItself, isEffort, toBudget } from '../prompt/claude-thinking.ts';

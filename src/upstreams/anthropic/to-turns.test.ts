@@ -13,9 +13,9 @@ import {
 } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import type { Message } from '#contract/message.ts';
+import type { Message } from '#contract/chat/message.ts';
+import { parseMessage } from '#contract/chat/parse-message.ts';
 import type { ContentBlock, MessageParam } from '#contract/messages/dialect.ts';
-import { parseMessage } from '#contract/parse-message.ts';
 import { toConversation } from './to-turns.ts';
 
 type Content = NonNullable<Message['content']>;

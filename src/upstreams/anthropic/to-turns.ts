@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ContentPart, Message } from '#contract/message.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { ContentPart, Message } from '#contract/chat/message.ts';
 import type {
   Base64Source,
   ContentBlock,

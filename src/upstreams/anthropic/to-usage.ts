@@ -1,4 +1,4 @@
-import type { FinishReason, Usage } from '#contract/chunk.ts';
+import type { FinishReason, Usage } from '#contract/chat/chunk.ts';
 import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
 import { toCount } from '#domain/usage/usage.ts';
 

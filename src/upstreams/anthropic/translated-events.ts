@@ -1,9 +1,9 @@
-import { eventAt } from '#base/event-splitter.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import type { Sink } from '#base/sink.ts';
-import { fromLatin1, toLatin1 } from '#base/text-bytes.ts';
-import type { Chunk } from '#contract/chunk.ts';
-import { Frame, type RawFrame } from '#contract/frame.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { eventAt } from '#base/stream/event-splitter.ts';
+import type { Sink } from '#base/stream/sink.ts';
+import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { EventReader } from '../upstream-reply.ts';
 import { DeltaRun } from './delta-run.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { fillArguments } from './fill-arguments.ts';

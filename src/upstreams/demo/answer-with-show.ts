@@ -1,4 +1,4 @@
-import type { Control, ResponseAttachment } from '#contract/chunk.ts';
+import type { Control, ResponseAttachment } from '#contract/chat/chunk.ts';
 import type { Answer, Situation, Step } from './answer.ts';
 import { shorten } from './words.ts';
 

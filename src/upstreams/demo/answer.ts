@@ -1,4 +1,4 @@
-import type { Control, ResponseAttachment } from '#contract/chunk.ts';
+import type { Control, ResponseAttachment } from '#contract/chat/chunk.ts';
 import type { Comparing } from './compare.ts';
 import type { Conversation } from './read-conversation.ts';
 import type { ToolOffer } from './read-tools.ts';

@@ -1,6 +1,6 @@
 import { encode } from 'gpt-tokenizer/encoding/cl100k_base';
 import { afterAll, expect, it } from 'vitest';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { never, startDemo } from '#test/talk-to-demo.ts';
 import { embed } from './demo-embeddings.ts';
 

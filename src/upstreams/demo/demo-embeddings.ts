@@ -1,6 +1,6 @@
-import type { JsonObject } from '#base/json.ts';
-import { loadTokens } from '#base/text-tokens.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { loadTokens } from '#base/text/tokens.ts';
+import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toFault } from './embedder-fault.ts';

@@ -1,10 +1,10 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
-import { pushed } from '#base/pushed.ts';
-import type { Chunk } from '#contract/chunk.ts';
-import type { RawFrame } from '#contract/frame.ts';
-import type { Message } from '#contract/message.ts';
+import { pushed } from '#base/stream/async-items.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import type { RawFrame } from '#contract/chat/frame.ts';
+import type { Message } from '#contract/chat/message.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { measureLongestHold } from '#test/longest-hold.ts';
 import { hear, startDemo, toAsk, tool, user } from '#test/talk-to-demo.ts';

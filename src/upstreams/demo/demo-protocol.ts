@@ -1,6 +1,6 @@
-import { systemClock } from '#base/clock.ts';
-import { pump, pumpOne } from '#base/pump.ts';
-import { Frame } from '#contract/frame.ts';
+import { pump, pumpOne } from '#base/stream/pump.ts';
+import { systemClock } from '#base/time/clock.ts';
+import { Frame } from '#contract/chat/frame.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 

@@ -1,6 +1,6 @@
-import { loadTokens, type Tokens } from '#base/text-tokens.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Chunk, Delta, FinishReason, StageDelta } from '#contract/chunk.ts';
+import { loadTokens, type Tokens } from '#base/text/tokens.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { Chunk, Delta, FinishReason, StageDelta } from '#contract/chat/chunk.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { toFault } from './embedder-fault.ts';

@@ -1,5 +1,5 @@
-import { escapePattern } from '#base/escape-pattern.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { escapePattern } from '#base/text/escape-pattern.ts';
 
 interface Parameter {
   readonly name: string;

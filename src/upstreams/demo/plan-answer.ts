@@ -1,5 +1,5 @@
-import { isJsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Answer, Situation, WayToAnswer } from './answer.ts';
 import { callDemandedTool, callFittingTools, tellResults } from './answer-by-tool.ts';
 import { showParts, tellControl } from './answer-with-show.ts';

@@ -1,6 +1,13 @@
-import { isJsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { type Attachment, type CompletedControl, isInstruction, isResult, type Message, toolCallsOf } from '#contract/message.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import {
+  type Attachment,
+  type CompletedControl,
+  isInstruction,
+  isResult,
+  type Message,
+  toolCallsOf,
+} from '#contract/chat/message.ts';
 import { howToCite } from '#domain/tools/tool.ts';
 import { shorten } from './words.ts';
 

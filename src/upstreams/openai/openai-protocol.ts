@@ -1,13 +1,13 @@
 import type { HttpBody, HttpClient, HttpRequest, StreamedBody } from '#base/http/client.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { addQuery, joinPath } from '#base/url-path.ts';
-import { toBody } from '#base/written-json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { toPlainMessages } from '#contract/content.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import { withLeadingInstructions } from '#contract/leading-instructions.ts';
-import type { Message } from '#contract/message.ts';
-import { refusedInNames, withReducedNames } from '#contract/message-names.ts';
+import { addQuery, joinPath } from '#base/http/url-path.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { toBody } from '#base/json/raw-json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { toPlainMessages } from '#contract/chat/content.ts';
+import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import { withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
+import type { Message } from '#contract/chat/message.ts';
+import { refusedInNames, withReducedNames } from '#contract/chat/message-names.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
 import {

@@ -1,8 +1,8 @@
-import { eventAt, eventData } from '#base/event-splitter.ts';
 import type { ReplyHeaders } from '#base/http/client.ts';
-import { defaultJsonBounds, isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import type { Sink } from '#base/sink.ts';
-import { fromLatin1 } from '#base/text-bytes.ts';
+import { defaultJsonBounds, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { eventAt, eventData } from '#base/stream/event-splitter.ts';
+import type { Sink } from '#base/stream/sink.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
 import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { type PassedFrame, type PassThroughRequest, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { faultIn, faultOfNamed } from '../error-in-reply.ts';

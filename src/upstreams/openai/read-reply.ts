@@ -1,5 +1,5 @@
-import { defaultJsonBounds, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/text-bytes.ts';
+import { defaultJsonBounds, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { requireVectors } from '../embeddings-reply.ts';
 import { faultIn, toSaid } from '../error-in-reply.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 
 /** An entry of `tools`, and where it stands there. */
 export interface OfferedTool {

@@ -1,4 +1,4 @@
-import { toLatin1 } from '#base/text-bytes.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
 
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)$)/;
 

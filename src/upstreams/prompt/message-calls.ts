@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { type Message, toolCallsOf } from '#contract/message.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { type Message, toolCallsOf } from '#contract/chat/message.ts';
 
 /** A call that a message of the assistant holds. */
 export interface CallInMessage {

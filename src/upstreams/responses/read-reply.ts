@@ -1,10 +1,10 @@
-import { eventAt } from '#base/event-splitter.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Sink } from '#base/sink.ts';
-import { stringEnd } from '#base/string-end.ts';
-import { toLatin1 } from '#base/text-bytes.ts';
-import type { RawCompletion } from '#contract/chunk.ts';
-import { Frame, type RawFrame } from '#contract/frame.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { eventAt } from '#base/stream/event-splitter.ts';
+import type { Sink } from '#base/stream/sink.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
+import { stringEnd } from '#base/text/string-end.ts';
+import type { RawCompletion } from '#contract/chat/chunk.ts';
+import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toJsonObject } from '../reply-text.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 
 /** A call of a tool of either type, as the compat wire has it. */
 export function toCall({ type, call_id: id, name, arguments: args, input }: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Chunk, ChunkChoice, Delta, FinishReason } from '#contract/chunk.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Chunk, ChunkChoice, Delta, FinishReason } from '#contract/chat/chunk.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isEnd } from './event-value.ts';
 import { toCall, toLogprobs } from './reply-parts.ts';

@@ -1,8 +1,8 @@
-import type { Clock } from '#base/clock.ts';
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
-import type { JsonObject } from '#base/json.ts';
-import { joinPath } from '#base/url-path.ts';
-import { toBody } from '#base/written-json.ts';
+import { joinPath } from '#base/http/url-path.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { toBody } from '#base/json/raw-json.ts';
+import type { Clock } from '#base/time/clock.ts';
 import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { sendForReply } from '../upstream-reply.ts';
 import { type ReadRefusal, relayedReply, translatedReply } from './read-reply.ts';

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import { toPlainMessages } from '#contract/content.ts';
-import { type ContentPart, isResult, type Message, toolCallsOf } from '#contract/message.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { toPlainMessages } from '#contract/chat/content.ts';
+import { type ContentPart, isResult, type Message, toolCallsOf } from '#contract/chat/message.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { callsOf } from '../prompt/message-calls.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { Seal } from '#base/seal.ts';
-import { Secret } from '#base/secret.ts';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { SqlApplicationStore } from '#stores/sql/application-store.ts';
-import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { describeOnEach } from './engines.ts';
 
 const [oldest, newest] = [new Secret('the secret of last year'), new Secret('the secret of this year')];

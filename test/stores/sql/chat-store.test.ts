@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { Seal } from '#base/seal.ts';
-import { Secret } from '#base/secret.ts';
-import type { ChatTurn } from '#contract/chat-patch.ts';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import type { ChatTurn } from '#contract/page/chat-patch.ts';
 import type { ChatChange, ChatMark } from '#domain/chats/chat-store.ts';
-import { SqlChatStore } from '#stores/sql/chat-store.ts';
+import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
 import { describeOnEach } from './engines.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);

@@ -4,7 +4,7 @@ import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import type { StoredConsent } from '#domain/consent/consent-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { SqlConsentStore } from '#stores/sql/consent-store.ts';
+import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { describeOnEach } from './engines.ts';
 
 function consentTo(deployment: string, acceptedAtMs = 1_763_700_000_123): StoredConsent {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
-import { Seal } from '#base/seal.ts';
-import { Secret } from '#base/secret.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { ItemQuery } from '#domain/responses/conversation-store.ts';
-import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
-import { SqlResponseStore } from '#stores/sql/response-store.ts';
-import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
+import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { describeOnEach, freshPostgres } from './engines.ts';
 import { lockRows, untilWaiting } from './lock-rows.ts';
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { Secret } from '#base/secret.ts';
-import { openPostgres } from '#stores/sql/open-postgres.ts';
-import { openSqlite } from '#stores/sql/open-sqlite.ts';
-import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/sql-database.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import { openPostgres } from '#stores/sql/engine/postgres.ts';
+import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 
 /** A database that was not there before, and is gone afterwards. */

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import type { FilePage, IndexedFile, Reservation } from '#domain/files/file-index.ts';
 import { listFolder } from '#domain/files/list-folder.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { describeOnEach } from './engines.ts';
 
 const unbounded = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
-import { SqlJournal } from '#stores/sql/journal.ts';
+import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { describeOnEach } from './engines.ts';
 
 const midnight = Date.UTC(2026, 10, 21);

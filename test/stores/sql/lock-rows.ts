@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { vi } from 'vitest';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import type { Schema } from '#stores/sql/schema.ts';
-import type { SqlDatabase } from '#stores/sql/sql-database.ts';
 
 export interface LockedRows extends AsyncDisposable {
   /** Does something within the transaction that has the lock. */

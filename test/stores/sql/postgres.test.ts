@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { SqlConsentStore } from '#stores/sql/consent-store.ts';
-import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
+import { openPostgres } from '#stores/sql/engine/postgres.ts';
+import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';
-import { openPostgres } from '#stores/sql/open-postgres.ts';
 import { askPostgres } from '#test/ask-postgres.ts';
 import { sharedServer } from '#test/shared-server.ts';
 import { startPostgres } from '#test/start-postgres.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { Seal } from '#base/seal.ts';
-import { Secret } from '#base/secret.ts';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
-import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
-import { SqlResponseStore } from '#stores/sql/response-store.ts';
-import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
+import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { describeOnEach, freshPostgres } from './engines.ts';
 import { lockRows, untilWaiting } from './lock-rows.ts';
 

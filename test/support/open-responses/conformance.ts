@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /**
  * Types by their names. The fields of an object, or the name for a union. A type is `string`, `integer`, `number`, `boolean`, `null`, `object`,

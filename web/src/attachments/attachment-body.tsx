@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { toEssence } from '#base/media-type.ts';
+import { toEssence } from '#base/http/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';

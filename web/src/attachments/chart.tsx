@@ -2,7 +2,7 @@ import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { useLanguage } from '../words/words.tsx';
 import './chart.css';
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 
 const [height, left, bottom, top] = [300, 44, 34, 12];
 const labelWidth = 80;

@@ -1,5 +1,5 @@
-import { toEssence } from '#base/media-type.ts';
-import type { ResponseAttachment } from '#contract/chunk.ts';
+import { toEssence } from '#base/http/media-type.ts';
+import type { ResponseAttachment } from '#contract/chat/chunk.ts';
 import { toReferencePath } from '../service/service-path.ts';
 
 /** An attachment of a reply, or of a question. */

@@ -1,5 +1,5 @@
 import { useCallback, useId } from 'react';
-import { escapePattern } from '#base/escape-pattern.ts';
+import { escapePattern } from '#base/text/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';

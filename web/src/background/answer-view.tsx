@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { ReplyBody, ReplyName } from '../chat/turns/reply-body.tsx';
 import { type Conversation, type Reply, withTurn } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { faultOf, ServiceFault } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
 import { readEvents } from '../service/stream-reply.ts';

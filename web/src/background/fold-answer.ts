@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import type { Reply } from '../conversation/conversation.ts';
 import type { AnswerState, ShownAnswer } from './background-answers.ts';
 

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { isJsonObject, JsonFault, type JsonObject, parseJson, tryParseJson } from '#base/json.ts';
+import { isJsonObject, JsonFault, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';

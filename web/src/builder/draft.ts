@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 
 /** What stands at a place of a value; undefined where there is nothing. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 
 /** What an item of a list calls itself, however deep its name stands; '' for nothing. */
 export function itemName(item: unknown): string {

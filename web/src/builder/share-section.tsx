@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { toHash } from '../page/place.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import type { OwnApplication } from './applications.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { quickAppType } from './applications.ts';
 import type { Beginning } from './beginning.ts';
 import type { BuilderWords } from './words/builder-english.ts';

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import { usePage } from '../page/page.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';

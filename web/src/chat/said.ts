@@ -1,4 +1,4 @@
-import type { Attachment, CompletedControl } from '#contract/message.ts';
+import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
 
 /** What the user says next. */
 export interface Said {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 
 /** A key that the user made. Times are milliseconds since the epoch. */

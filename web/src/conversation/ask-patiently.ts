@@ -1,4 +1,4 @@
-import type { Chunk } from '#contract/chunk.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
 import { type Ask, streamReply } from '../service/stream-reply.ts';

@@ -1,4 +1,4 @@
-import type { Message } from '#contract/message.ts';
+import type { Message } from '#contract/chat/message.ts';
 import { faultOf } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
 import { askPatiently, type Retry } from './ask-patiently.ts';

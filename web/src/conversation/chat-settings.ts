@@ -1,4 +1,4 @@
-import type { Message } from '#contract/message.ts';
+import type { Message } from '#contract/chat/message.ts';
 
 /** How long a deployment that thinks does so before it answers: what all vendors know of `reasoning_effort`. */
 export const efforts = ['low', 'medium', 'high'] as const;

@@ -1,5 +1,5 @@
-import type { FinishReason, ResponseCustomContent, Statistics, Usage } from '#contract/chunk.ts';
-import type { Attachment, CompletedControl } from '#contract/message.ts';
+import type { FinishReason, ResponseCustomContent, Statistics, Usage } from '#contract/chat/chunk.ts';
+import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
 import type { Fault } from '../service/fault.ts';
 import type { ChatSettings } from './chat-settings.ts';
 

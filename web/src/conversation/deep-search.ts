@@ -1,4 +1,4 @@
-import { excerptOfTexts } from '#base/excerpt.ts';
+import { excerptOfTexts } from '#base/text/excerpt.ts';
 import type { ChatPage } from '../service/chats.ts';
 import type { Conversation } from './conversation.ts';
 import { type Head, isWhole } from './database.ts';

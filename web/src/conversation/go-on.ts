@@ -1,4 +1,4 @@
-import type { ModelUsage, Usage } from '#contract/chunk.ts';
+import type { ModelUsage, Usage } from '#contract/chat/chunk.ts';
 import type { GoingOn } from './asking.ts';
 import type { Reply } from './conversation.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { type Arrangement, arrangementOf } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 

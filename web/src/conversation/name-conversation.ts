@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 import { type Conversation, type Question, type Reply, toTitle } from './conversation.ts';
 import type { Library } from './library.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Said } from '../chat/said.ts';
 import type { Asking } from './asking.ts';
 import { hasEndedWell, type Reply, shownTurns } from './conversation.ts';

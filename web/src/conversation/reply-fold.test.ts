@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
+import type { Chunk, ResponseCustomContent } from '#contract/chat/chunk.ts';
 import type { Reply } from './conversation.ts';
 import { ReplyFold } from './reply-fold.ts';
 

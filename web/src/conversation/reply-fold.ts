@@ -1,5 +1,5 @@
-import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
-import { ChunkFold } from '#contract/chunk-fold.ts';
+import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
+import { ChunkFold } from '#contract/chat/chunk-fold.ts';
 import { ServiceFault } from '../service/fault.ts';
 import type { Reply, StageTime } from './conversation.ts';
 

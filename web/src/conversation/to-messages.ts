@@ -1,4 +1,4 @@
-import type { Message } from '#contract/message.ts';
+import type { Message } from '#contract/chat/message.ts';
 import type { Question, Reply, Turn } from './conversation.ts';
 
 /** The turns as a request carries them. Replies that brought nothing are left out. */

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 
 export const textSizes = ['small', 'medium', 'large', 'largest'] as const;
 export const densities = ['roomy', 'compact'] as const;

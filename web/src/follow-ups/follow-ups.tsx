@@ -6,7 +6,7 @@ import type { Question, Reply } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { wantsFollowUps } from './follow-up-choice.ts';
 import './follow-ups.css';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 
 interface FollowUpsProps {

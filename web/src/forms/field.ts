@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { keysOfPointer } from '#base/json-pointer.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { keysOfPointer } from '#base/json/json-pointer.ts';
 
 interface FieldCommon {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Field } from './field.ts';
 import type { FormsWords } from './forms-english.ts';
 

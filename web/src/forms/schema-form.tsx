@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useMemo, useState } from 'react';
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { useWords } from '../words/words.tsx';
 import { ChoiceButton } from './choice-button.tsx';
 import { type Field, toFields } from './field.ts';

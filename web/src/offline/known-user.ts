@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { readBrand } from '../page/brand.ts';
 import type { Deployment } from '../service/deployments.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 
 export interface Upstream {

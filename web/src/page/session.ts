@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { adminRole } from '#contract/roles.ts';
 import { forgetDrafts, keptOutboxOf } from '../chat/composer/drafts.ts';
 import { Asking } from '../conversation/asking.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';

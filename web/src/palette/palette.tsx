@@ -6,7 +6,7 @@ import type { Command } from './command-registry.ts';
 import { usePaletteWords } from './palette-words.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
-import { escapePattern } from '#base/escape-pattern.ts';
+import { escapePattern } from '#base/text/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
 import type { Place } from '../page/place.ts';
 import type { Words } from '../words/english.ts';

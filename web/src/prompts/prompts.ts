@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { type ChatSettings, isEffort } from '../conversation/chat-settings.ts';
 import { readBucket } from '../service/deployments.ts';
 import { faultOf } from '../service/fault.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { bestOf } from '#base/excerpt.ts';
+import { bestOf } from '#base/text/excerpt.ts';
 import { type Conversation, showing, shownTurns, type Turn } from '../conversation/conversation.ts';
 import { wordsOf } from '../conversation/head-words.ts';
 import { usePage } from '../page/page.tsx';

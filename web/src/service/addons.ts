@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
 /** Tools of the service that a model can be given for a question. */

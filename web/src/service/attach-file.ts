@@ -1,5 +1,5 @@
-import { isJsonObject } from '#base/json.ts';
-import type { Attachment } from '#contract/message.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { Attachment } from '#contract/chat/message.ts';
 import { ServiceFault } from './fault.ts';
 import { inPath, type Service } from './service.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
 /** A chat as the service lists it; `deleted` where it was deleted. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { inPath, type Service } from './service.ts';
 
 /** Whom a deployment reaches, and who of them asks first; by id. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 
 /** Something that failed, as it is kept in a conversation and shown. */
 export interface Fault {

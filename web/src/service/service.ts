@@ -1,4 +1,4 @@
-import { tryParseJson } from '#base/json.ts';
+import { tryParseJson } from '#base/json/json.ts';
 import type { Credentials, Shown } from './credentials.ts';
 import { faultOf, ServiceFault, toFault } from './fault.ts';
 import { Reachability } from './reachability.ts';

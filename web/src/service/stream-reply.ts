@@ -1,7 +1,7 @@
-import { EventSplitter, eventData } from '#base/event-splitter.ts';
-import { isJsonObject, tryParseJson } from '#base/json.ts';
-import type { Chunk } from '#contract/chunk.ts';
-import type { Message } from '#contract/message.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { EventSplitter, eventData } from '#base/stream/event-splitter.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import type { Message } from '#contract/chat/message.ts';
 import { ServiceFault, toFault } from './fault.ts';
 import { inPath, type Service } from './service.ts';
 

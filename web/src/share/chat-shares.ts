@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Turn } from '../conversation/conversation.ts';
 import type { Service } from '../service/service.ts';
 

@@ -10,7 +10,7 @@ import { useLanguage } from '../words/words.tsx';
 import { ChatShares, type SharedChat, toPersonName } from './chat-shares.ts';
 import { useShareWords } from './share-words.ts';
 import './share.css';
-import type { Attachment } from '#contract/message.ts';
+import type { Attachment } from '#contract/chat/message.ts';
 import type { ShownAttachment } from '../attachments/kind-of.ts';
 import type { Conversation, Turn } from '../conversation/conversation.ts';
 import { attachFile } from '../service/attach-file.ts';

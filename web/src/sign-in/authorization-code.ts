@@ -1,4 +1,4 @@
-import type { SignInWay } from '#contract/sign-in-way.ts';
+import type { SignInWay } from '#contract/page/sign-in-way.ts';
 import type { Arrival } from './arrival.ts';
 import { type Begun, type KeptSignIn, keepBegun, type ReadyWay } from './kept.ts';
 import { SignInFault } from './sign-in-fault.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
-import type { SignInEndpoints, SignInWay } from '#contract/sign-in-way.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { SignInEndpoints, SignInWay } from '#contract/page/sign-in-way.ts';
 
 /** A way whose provider could be asked. */
 export type ReadyWay = SignInWay & { readonly endpoints: SignInEndpoints };

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { type Visitor, visitorWithKey } from '../page/visitor.ts';
 import { QuestionDialog } from '../parts/question-dialog.tsx';
 import { faultOf } from '../service/fault.ts';

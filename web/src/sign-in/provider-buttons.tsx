@@ -1,4 +1,4 @@
-import type { SignInWay } from '#contract/sign-in-way.ts';
+import type { SignInWay } from '#contract/page/sign-in-way.ts';
 import { useWords } from '../words/words.tsx';
 import { SignInFault, type SignInTrouble } from './sign-in-fault.ts';
 import { useSignInWords } from './sign-in-words.ts';

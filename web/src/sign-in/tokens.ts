@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { ReadyWay, Tokens } from './kept.ts';
 import { SignInFault } from './sign-in-fault.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { SignInWay } from '#contract/sign-in-way.ts';
+import type { SignInWay } from '#contract/page/sign-in-way.ts';
 import { Reachability } from '../service/reachability.ts';
 import { readWays } from './ways.ts';
 

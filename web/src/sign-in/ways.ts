@@ -1,5 +1,5 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
-import type { SignInWay } from '#contract/sign-in-way.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import type { SignInWay } from '#contract/page/sign-in-way.ts';
 
 /** The identity providers that the service offers. Rejects where it cannot be reached. */
 export async function readWays(): Promise<readonly SignInWay[]> {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { type Imported, type Lost, mostTurns, type Said, toId, toTurns } from './imported.ts';
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';

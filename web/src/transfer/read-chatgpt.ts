@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type Imported, type Lost, mostTurns, type Said, shownTo, toId, toMs, toTurns } from './imported.ts';
 
 /** A conversation of ChatGPT's export; undefined if it has none of its form. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type Conversation, settled, type Turn } from '../conversation/conversation.ts';
 import { fieldsOf } from '../conversation/merge.ts';
 import { type Imported, isId, mostTurns } from './imported.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { trimEndSlashes } from '#base/url-path.ts';
+import { trimEndSlashes } from '#base/http/url-path.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isQuickAppSchemaId } from '#contract/quick-app/schema-id.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';

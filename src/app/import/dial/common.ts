@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { Fates, ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { defaultRole } from '#contract/roles.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import type { Notes } from '../notes.ts';

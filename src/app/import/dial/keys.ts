@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { isReference } from '#configuration/substitute.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
 import type { ForeignObject } from '../foreign-object.ts';

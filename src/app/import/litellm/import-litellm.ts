@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import { type Source, SourceFault } from '../read-source.ts';

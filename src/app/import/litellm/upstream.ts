@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { isApiVersion } from '#contract/api-version.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';

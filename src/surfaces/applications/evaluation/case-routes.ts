@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { casesOfCsv } from '#contract/evaluation/csv-cases.ts';
 import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cases.ts';
-import { storedEntries } from '#contract/stored-entries.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
 import { readBody, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import { type EvaluationRequest, parseEvaluationRequest } from '#contract/evaluation/evaluation-request.ts';
-import { requestFault } from '#contract/request-fault.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { shownId } from '#domain/deployments/application-store.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';

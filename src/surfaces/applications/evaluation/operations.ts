@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import { EvaluationRequestForm } from '#contract/evaluation/evaluation-request.ts';
 import {
@@ -10,9 +10,9 @@ import {
   type NamedSchema,
   type Schema,
   traceparent,
-} from '../../http/operation.ts';
-import { bodyErrors, keyErrors } from '../../http/operation-errors.ts';
-import { exampleNames } from '../../http/operation-examples.ts';
+} from '../../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../../http/operations/operation-errors.ts';
+import { exampleNames } from '../../http/operations/operation-examples.ts';
 
 const tag = 'Applications';
 const text: Schema = { type: 'string' };

@@ -1,4 +1,4 @@
-import { requestFault } from '#contract/request-fault.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { publicBucket } from '#domain/files/bucket.ts';
 import type { FolderPage, FolderQuery } from '#domain/files/list-folder.ts';

@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { type ContentKind, maxNamedPathBytes, type ResourceKind } from '#domain/files/resource-place.ts';
 import { resourceNotFound } from '#domain/files/stored-resources.ts';
 

@@ -1,9 +1,9 @@
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ConversationRecord, PromptRecord } from '#contract/resource-requests.ts';
 import { type ResourceKind, resourceKinds } from '#domain/files/resource-place.ts';
-import { type ApiOperation, inHeader, inPath, inQuery, json, type Schema } from '../../http/operation.ts';
-import { bodyErrors, keyErrors } from '../../http/operation-errors.ts';
-import { exampleNames } from '../../http/operation-examples.ts';
+import { type ApiOperation, inHeader, inPath, inQuery, json, type Schema } from '../../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../../http/operations/operation-errors.ts';
+import { exampleNames } from '../../http/operations/operation-examples.ts';
 import { folderSchemas, itemSchemas } from './metadata-schemas.ts';
 
 interface RecordKind {

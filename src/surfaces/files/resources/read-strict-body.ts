@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { duplicateKey } from '#base/duplicate-key.ts';
+import { duplicateKey } from '#base/json/duplicate-key.ts';
 import { formatPath } from '#contract/configuration/fault.ts';
-import { requestFault } from '#contract/request-fault.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import { parseBody, readBody } from '../../http/read-request.ts';
 
 /** A JSON body as it came, and its value. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#contract/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import {
   PermissionListRequest,
   PermissionsRequest,
@@ -6,9 +6,9 @@ import {
   RelocationRequest,
   ShareListRequest,
 } from '#contract/resource-requests.ts';
-import { type ApiOperation, json, type Schema } from '../../http/operation.ts';
-import { bodyErrors, keyErrors } from '../../http/operation-errors.ts';
-import { exampleNames } from '../../http/operation-examples.ts';
+import { type ApiOperation, json, type Schema } from '../../http/operations/operation.ts';
+import { bodyErrors, keyErrors } from '../../http/operations/operation-errors.ts';
+import { exampleNames } from '../../http/operations/operation-examples.ts';
 
 const tag = 'Files';
 const errors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'access_denied'];

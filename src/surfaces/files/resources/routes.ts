@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/url-path.ts';
+import { pathBelow } from '#base/http/url-path.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { requestFault } from '#contract/request-fault.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import {
   ConversationRecord,
   PermissionListRequest,
@@ -11,7 +11,7 @@ import {
   parserOf,
   RelocationRequest,
 } from '#contract/resource-requests.ts';
-import { storedEntries } from '#contract/stored-entries.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, mostGrants } from '#domain/callers/held-rights.ts';
 import type { Relocation } from '#domain/files/relocation.ts';
@@ -31,8 +31,8 @@ import {
 import { requireWritable, rightsTo } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
-import { sendFile, toSelection } from '../../http/read-file.ts';
 import { refuseLargeBody, requireJson } from '../../http/read-request.ts';
+import { sendFile, toSelection } from '../../http/replies/read-file.ts';
 import { serveEarly } from '../../http/serve-early.ts';
 import { readMetadata } from './metadata.ts';
 import { noPlace, notFound, pathTooLong } from './not-found.ts';

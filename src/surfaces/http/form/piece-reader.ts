@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 /** Looks for marks in bytes that come in pieces; holds no more than a piece and what it is told to. */
 export class PieceReader {

@@ -1,5 +1,5 @@
-import type { Clock } from '#base/clock.ts';
 import { FairQueue } from '#base/isolation/fair-queue.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';

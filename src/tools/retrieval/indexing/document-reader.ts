@@ -1,4 +1,4 @@
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';

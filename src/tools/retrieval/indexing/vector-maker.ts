@@ -1,4 +1,4 @@
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#base/time/clock.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 

@@ -1,4 +1,4 @@
-import { readCsvRows } from '#base/csv-rows.ts';
+import { readCsvRows } from '#base/text/csv-rows.ts';
 import type { LoadedBlocks } from './block.ts';
 import { decodeText } from './decode-text.ts';
 

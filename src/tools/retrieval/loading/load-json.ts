@@ -1,4 +1,4 @@
-import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
+import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json/json.ts';
 import type { Block, LoadedBlocks } from './block.ts';
 import { decodeText } from './decode-text.ts';
 import { DocumentFault } from './document-fault.ts';

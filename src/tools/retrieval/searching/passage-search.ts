@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { BoundedCache } from '#base/bounded-cache.ts';
+import type { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageHit, PassageIndex, VectorKey, WordHit } from '#domain/tools/passage-index.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 

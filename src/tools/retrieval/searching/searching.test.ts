@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BoundedCache } from '#base/bounded-cache.ts';
+import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageIndex, VectorRun } from '#domain/tools/passage-index.ts';
 import { fuse, nearest, VectorCache } from './passage-search.ts';
 

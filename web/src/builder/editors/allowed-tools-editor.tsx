@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { type Fault, faultOf } from '../../service/fault.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { conditionProperties, isExpression } from '#contract/quick-app/condition-parts.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { useNameOf, usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';

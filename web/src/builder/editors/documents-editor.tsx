@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { readBucket } from '../../service/deployments.ts';

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import type { FieldFaults } from './field-faults.ts';
 

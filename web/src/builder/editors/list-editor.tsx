@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { flushSync } from 'react-dom';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { itemName } from '../item-name.ts';
 import { useBuilderWords } from '../words/builder-words.ts';

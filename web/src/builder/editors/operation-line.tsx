@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import './operation-line.css';
 
 /** One operation of a web API, as people tell it from others. */

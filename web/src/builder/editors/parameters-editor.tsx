@@ -1,5 +1,5 @@
 import { flushSync } from 'react-dom';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { withValueAt } from '../draft.ts';

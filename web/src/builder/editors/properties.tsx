@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { tryParseJson } from '#base/json.ts';
+import { tryParseJson } from '#base/json/json.ts';
 import { useFormsWords } from '../../forms/forms-words.ts';
 import { useBuilderWords } from '../words/builder-words.ts';
 import { useSchemaWords } from '../words/schema-words.ts';

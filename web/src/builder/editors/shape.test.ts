@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { withoutHiddenSecrets } from '../app-list.tsx';
 import { valueAt, withValueAt } from '../draft.ts';

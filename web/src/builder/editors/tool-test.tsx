@@ -1,4 +1,4 @@
-import { type JsonObject, tryParseJson } from '#base/json.ts';
+import { type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { SchemaForm } from '../../forms/schema-form.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { Icon } from '../../parts/icon.tsx';

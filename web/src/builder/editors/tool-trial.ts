@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { inPath, type Service } from '../../service/service.ts';
 
 const outcomes = ['answered', 'failed', 'not_run', 'asks'] as const;

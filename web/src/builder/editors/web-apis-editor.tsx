@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useState } from 'react';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { type Fault, faultOf } from '../../service/fault.ts';
 import { saidOf } from '../../words/fault-words.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { checkForms } from '#contract/evaluation/evaluation-case.ts';
 import { checkTypes, fieldsOf, isDraftable, toCaseEntry, toDraft } from './case-draft.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 
 /** How a field of a check is written by people. */
 export type FieldKind = 'line' | 'text' | 'code' | 'flag' | 'number' | 'object' | 'deployment';

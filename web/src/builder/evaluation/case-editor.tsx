@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
+import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { RemoveButton } from '../editors/remove-button.tsx';

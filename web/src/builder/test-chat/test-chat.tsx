@@ -13,7 +13,7 @@ import { addCases } from '../evaluation/evaluations.ts';
 import type { Evaluating } from '../evaluation/use-evaluations.ts';
 import { useBuilderWords } from '../words/builder-words.ts';
 import './test-chat.css';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { createForgetfulChat } from '../../conversation/forgetful-chat.ts';
 import { toMessages } from '../../conversation/to-messages.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';

@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import { usePage } from '../../page/page.tsx';
 import { Trouble } from '../../parts/trouble.tsx';

@@ -26,7 +26,7 @@ import { useFileDrop } from './use-file-drop.ts';
 import { usePromptChoice } from './use-prompt-choice.tsx';
 import { type Upload, useUploads } from './use-uploads.ts';
 import './composer.css';
-import type { Attachment } from '#contract/message.ts';
+import type { Attachment } from '#contract/chat/message.ts';
 import { fileNotKept } from '../../service/attach-file.ts';
 import type { Fault } from '../../service/fault.ts';
 import type { Words } from '../../words/english.ts';

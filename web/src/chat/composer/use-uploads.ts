@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Attachment } from '#contract/message.ts';
+import type { Attachment } from '#contract/chat/message.ts';
 import { usePage } from '../../page/page.tsx';
 import { attachFile } from '../../service/attach-file.ts';
 import { type Fault, faultOf } from '../../service/fault.ts';

@@ -1,4 +1,4 @@
-import { tryParseJson } from '#base/json.ts';
+import { tryParseJson } from '#base/json/json.ts';
 
 const keptAs = 'parley favourites';
 const recentAs = 'parley recent';

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
-import { isJsonObject } from '#base/json.ts';
-import type { Control } from '#contract/chunk.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import type { Control } from '#contract/chat/chunk.ts';
 import type { Question } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
 import { Guard } from '../../parts/guard.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { CompletedControl } from '#contract/message.ts';
+import type { CompletedControl } from '#contract/chat/message.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Question } from '../../conversation/conversation.ts';
 import { usePage } from '../../page/page.tsx';

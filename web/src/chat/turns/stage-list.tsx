@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react';
-import type { StageDelta } from '#contract/chunk.ts';
+import type { StageDelta } from '#contract/chat/chunk.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { StageTime } from '../../conversation/conversation.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';

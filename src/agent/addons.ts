@@ -1,0 +1,140 @@
+import type { Caches } from '#base/cache/cache-registry.ts';
+import { ExpiringCache, expiringBytes } from '#base/cache/expiring-cache.ts';
+import { untilAborted } from '#base/stream/until-aborted.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { AddonEntry, SecuritySettings } from '#contract/configuration/service.ts';
+import { isHttpUrl } from '#contract/configuration/values.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
+import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
+import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
+
+const documentFreshMs = 300_000;
+const failureFreshMs = 10_000;
+const longestLoadMs = 30_000;
+const maxBytes = 16 * 1024 ** 2;
+/** Objects take more than their text. */
+const bytesPerChar = 3;
+const maxUrlLength = 2048;
+/** More than this, vendors refuse a request. */
+const maxTools = 128;
+
+export interface AddonToolsDeps extends RestSources {
+  readonly clock: Clock;
+  readonly caches: Caches;
+  readonly reader: OpenApiReader;
+}
+
+/** One of a request's `addons`: a name or an address (docs/wire.md, Chat request). */
+export interface AskedAddon {
+  readonly name?: string;
+  readonly url?: string;
+}
+
+/** Addons by name, as configured. */
+export type Addons = Readonly<Record<string, AddonEntry>>;
+
+/** The tools of a request's addons. Documents are kept for five minutes, failures for ten seconds. One for the process. */
+export class AddonTools {
+  readonly #deps: AddonToolsDeps;
+  readonly #documents: ExpiringCache<OpenApiTools>;
+
+  constructor(deps: AddonToolsDeps) {
+    this.#deps = deps;
+    const kept = deps.caches.open('addon_documents', { maxBytes, bytesOf: expiringBytes(bytesOfDocument) });
+    this.#documents = new ExpiringCache({ clock: deps.clock, kept, failureFreshMs });
+  }
+
+  /** To be given what `findAddons` found. Rejects with the signal's reason only. */
+  async load(found: readonly NamedAddon[], signal: AbortSignal): Promise<LoadedTools> {
+    const loaded = await Promise.all(found.map((addon) => this.#loadOne(addon, signal)));
+    const tools = loaded.flatMap((addon) => addon.tools);
+    const missing = loaded.flatMap((addon) => addon.missing);
+    if (tools.length <= maxTools) return { tools, missing };
+    const reason = `A model can be offered ${maxTools} tools; ${tools.length - maxTools} of ${tools.length} were left out.`;
+    return { tools: tools.slice(0, maxTools), missing: [...missing, { name: 'Addons', reason }] };
+  }
+
+  async #loadOne({ name, entry }: NamedAddon, signal: AbortSignal): Promise<LoadedTools> {
+    const shown = entry.displayName ?? name;
+    try {
+      const document = await untilAborted(this.#document(entry.url), signal);
+      const tools = createRestTools(document.tools, entry.authorization, this.#deps);
+      return { tools, missing: tools.length > 0 ? [] : [{ name: shown, reason: nothingIn(document) }] };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const why = thrown instanceof ToolFault ? `: ${thrown.message}` : '';
+      return { tools: [], missing: [{ name: shown, reason: `The addon cannot be loaded${why}.` }] };
+    }
+  }
+
+  #document(url: string): Promise<OpenApiTools> {
+    const { http, reader, limits } = this.#deps;
+    const source = {
+      http,
+      reader,
+      owner: `addon ${url}`,
+      connectMs: limits.connectMs,
+      timeoutMs: Math.min(limits.timeoutMs, longestLoadMs),
+    };
+    return this.#documents.get(url, async () => {
+      const { loadOpenApi } = await import('#tools/openapi/load-openapi.ts');
+      return { value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs };
+    });
+  }
+}
+
+function bytesOfDocument({ tools, schemes, security }: OpenApiTools): number {
+  return bytesPerChar * JSON.stringify([tools, schemes, [...security.values()]]).length;
+}
+
+export interface NamedAddon {
+  readonly name: string;
+  readonly entry: AddonEntry;
+}
+
+/** The part of a configuration that decides which addons a request may name. */
+export interface AddonRules {
+  readonly addons: Addons;
+  readonly security: Pick<SecuritySettings, 'addonUrls'>;
+}
+
+/**
+ * Returns the addons that a request names, each once. An address that is not configured is called without credentials.
+ * Throws `unknown_addon` for a name that is not configured, and for an address that `security.addonUrls` does not allow.
+ */
+export function findAddons(rules: AddonRules, requested: readonly AskedAddon[]): NamedAddon[] {
+  const found = new Map<string, NamedAddon>();
+  for (const [index, { name, url }] of requested.entries()) {
+    const addon = name === undefined ? findByUrl(rules, url ?? '') : findByName(rules.addons, name);
+    if (typeof addon === 'string') throw new ParleyError('unknown_addon', addon, { param: `addons[${index}]` });
+    found.set(addon.name, addon);
+  }
+  return [...found.values()];
+}
+
+/** Returns the addon, or the reason why there is none. */
+function findByName(addons: Addons, name: string): NamedAddon | string {
+  const entry = Object.hasOwn(addons, name) ? addons[name] : undefined;
+  return entry === undefined ? `There is no addon named ${name.slice(0, 100)}.` : { name, entry };
+}
+
+/** Returns the addon, or the reason why there is none. */
+function findByUrl({ addons, security }: AddonRules, text: string): NamedAddon | string {
+  if (text.length > maxUrlLength) return `The address of an addon must be at most ${maxUrlLength} characters long.`;
+  const url = isHttpUrl(text) ? URL.parse(text) : null;
+  if (url === null || url.username !== '' || url.password !== '')
+    return 'The address of an addon must be an http or https address without credentials.';
+  const { href } = url;
+  const configured = Object.entries(addons).find(([, entry]) => URL.parse(entry.url)?.href === href);
+  if (configured !== undefined) return { name: configured[0], entry: configured[1] };
+  if (security.addonUrls === 'guarded') return { name: href, entry: { url: href, displayName: url.host } };
+  return 'There is no configured addon with this url, and security.addonUrls does not allow others.';
+}
+
+function nothingIn({ skipped }: OpenApiTools): string {
+  const [first] = skipped;
+  const why = first === undefined ? '' : `; ${first.name} was left out, since ${first.reason}`;
+  return `The addon's document has no operation that can be a tool${why}.`;
+}

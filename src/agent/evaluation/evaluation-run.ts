@@ -1,0 +1,122 @@
+import { hash } from 'node:crypto';
+import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { CaseResult } from '#domain/evaluation/evaluation.ts';
+import type { EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
+import type { EvaluationStart } from '#domain/evaluation/evaluations.ts';
+import type { CaseDeps } from './evaluation-deps.ts';
+import { type RanCase, runCase } from './run-case.ts';
+
+export interface EvaluationRunDeps extends CaseDeps {
+  readonly store: EvaluationStore;
+  readonly node: string;
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+const retryMs = 1000;
+const mostRetries = 300;
+const stopped = 'The node that ran it was stopped; start it again.';
+
+/** One evaluation on this node: its cases, some at a time. */
+export class EvaluationRun {
+  slot = -1;
+  /** Resolves once its end is kept; never rejects. */
+  readonly over: Promise<void>;
+  readonly #deps: EvaluationRunDeps;
+  readonly #id: string;
+  readonly #start: EvaluationStart;
+  readonly #stop = new AbortController();
+  #next = 0;
+  /** Of each case what is the same each time. */
+  readonly #digests: string[] = [];
+  #costUsd: number | undefined = 0;
+  /** Why it ended before its time; undefined if nobody is to write that. */
+  #broken: string | undefined;
+
+  constructor(deps: EvaluationRunDeps, id: string, start: EvaluationStart) {
+    this.#deps = deps;
+    this.#id = id;
+    this.#start = start;
+    this.over = this.#run();
+  }
+
+  get caller(): Caller {
+    return this.#start.caller;
+  }
+
+  /** A stop of the node ends it, or the end of the key that it began with, which `reason` tells. */
+  cancel(reason: unknown): void {
+    this.#break(reason instanceof ParleyError && reason.status === 401 ? reason.message : stopped);
+  }
+
+  /** It was cancelled, deleted, or given up: somebody else wrote that. */
+  drop(): void {
+    this.#stop.abort();
+  }
+
+  #break(why: string): void {
+    this.#broken ??= why;
+    this.#stop.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { maxParallel } = this.#deps.snapshot().configuration.evaluations;
+    const { cases, parallel = maxParallel } = this.#start;
+    const workers = Math.min(parallel, maxParallel, cases.length);
+    await Promise.all(Array.from({ length: workers }, () => this.#work()));
+    if (!this.#stop.signal.aborted) await this.#end({ status: 'completed', error: undefined });
+    else if (this.#broken !== undefined) await this.#end({ status: 'failed', error: this.#broken });
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stop;
+    const { cases, caller, shownId: deployment, version } = this.#start;
+    while (!signal.aborted && this.#next < cases.length) {
+      const nth = this.#next;
+      this.#next += 1;
+      const asked = cases[nth];
+      if (asked === undefined) return;
+      try {
+        const ran = await runCase(this.#deps, { case: asked.case, caller, deployment, version, signal });
+        await this.#keep({ nth, caseId: asked.id, ...ran });
+      } catch (thrown) {
+        if (signal.aborted) return;
+        this.#deps.noteFault(`the evaluation ${this.#id} broke off`, thrown);
+        this.#break(toParleyError(thrown).message);
+      }
+    }
+  }
+
+  async #keep(result: CaseResult): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    if (!(await this.#deps.store.addResult(this.#id, this.#deps.node, result))) return this.drop();
+    this.#digests[result.nth] = digestOf(result);
+    const { costUsd } = result;
+    this.#costUsd = costUsd === undefined || this.#costUsd === undefined ? undefined : this.#costUsd + costUsd;
+  }
+
+  /** What the store does not take now it may take in a while. */
+  async #end(how: Pick<EvaluationEnd, 'status' | 'error'>): Promise<void> {
+    const { store, node, clock, noteFault } = this.#deps;
+    const isWhole = how.status === 'completed';
+    const digest = isWhole ? hash('sha256', this.#digests.join('\n')) : undefined;
+    const end = { ...how, endedAtMs: clock.epochMs(), costUsd: isWhole ? this.#costUsd : undefined, digest };
+    // One that is stopped with its node is ended by another node, or by the next start of this one, if need be.
+    const most = this.#broken === stopped ? 2 : mostRetries;
+    for (let tries = 0; tries < most; tries += 1) {
+      try {
+        await store.end(this.#id, node, end);
+        return;
+      } catch (thrown) {
+        if (tries === 0) noteFault(`the end of the evaluation ${this.#id} could not be kept yet`, thrown);
+        await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
+      }
+    }
+  }
+}
+
+/** Times are left out, and what a judge said. */
+function digestOf({ case: asked, outcome, verdicts, answer, toolRuns, error }: RanCase): string {
+  const held = verdicts.map(({ passed }) => passed);
+  return hash('sha256', JSON.stringify([asked, outcome, held, answer, toolRuns, error?.code ?? null]));
+}

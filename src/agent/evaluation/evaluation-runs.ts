@@ -1,0 +1,110 @@
+import { Recurring } from '#base/time/recurring.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { Evaluation } from '#domain/evaluation/evaluation.ts';
+import type { EvaluationStart, Evaluations } from '#domain/evaluation/evaluations.ts';
+import type { NodeLife } from '#domain/responses/node-life.ts';
+import type { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
+import { EvaluationRun, type EvaluationRunDeps } from './evaluation-run.ts';
+
+export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {
+  readonly life: NodeLife;
+  readonly inFlightCalls: InFlightCalls;
+  /** Makes ids of evaluations. */
+  readonly newId: () => string;
+  /** Whether other nodes may cancel what this one runs. */
+  readonly isShared: boolean;
+}
+
+const mostAtOnce = 100;
+const mostOfOneUser = 3;
+const tendMs = 3_000;
+/** How soon this node learns that another one ended an evaluation of it. */
+const lookMs = 400;
+const lost = 'The node that ran it is gone; start it again.';
+
+/** The evaluations that this node runs, and an eye on those whose node is gone. */
+export class EvaluationRuns implements Evaluations {
+  readonly #deps: EvaluationRunsDeps;
+  readonly #running = new Map<string, EvaluationRun>();
+  readonly #recurring: Recurring;
+
+  constructor(deps: EvaluationRunsDeps) {
+    this.#deps = deps;
+    this.#recurring = new Recurring(deps.noteFault);
+    this.#recurring.nowAndEvery(tendMs, 'evaluations that have not ended could not be looked after', () => this.#tend());
+    if (deps.isShared) this.#recurring.every(lookMs, 'evaluations of this node could not be looked up', () => this.#look());
+  }
+
+  async start(start: EvaluationStart): Promise<Evaluation> {
+    const { life, inFlightCalls, newId, clock } = this.#deps;
+    if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping; try again.');
+    if (this.#running.size >= mostAtOnce) throw overloaded('This node runs as many evaluations as it can; try again in a while.');
+    const { application, version, caller, cases } = start;
+    const evaluation: Evaluation = {
+      ...{ id: newId(), application, version, subject: caller.subject, status: 'in_progress', total: cases.length },
+      tally: { passed: 0, failed: 0, errors: 0 },
+      startedAtMs: clock.epochMs(),
+      ...{ endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined },
+    };
+    await life.hold();
+    try {
+      await this.#begin(evaluation);
+      this.#run(evaluation.id, start);
+    } catch (thrown) {
+      life.release();
+      throw thrown;
+    }
+    return evaluation;
+  }
+
+  async cancel(id: string): Promise<void> {
+    const { store, clock } = this.#deps;
+    this.#running.get(id)?.drop();
+    await store.cancel(id, clock.epochMs());
+  }
+
+  async close(): Promise<void> {
+    this.#recurring.close();
+    for (const run of this.#running.values()) run.cancel(undefined);
+    await Promise.all([...this.#running.values()].map(({ over }) => over));
+    await this.#deps.life.stop().catch(() => undefined);
+  }
+
+  async #begin(evaluation: Evaluation): Promise<void> {
+    const { store, life, snapshot } = this.#deps;
+    const { keep: mostKept, maxBytesPerUser: maxBytes } = snapshot().configuration.evaluations;
+    const outcome = await store.begin(evaluation, life.node, { mostKept, maxBytes, mostUnderWay: mostOfOneUser });
+    if (outcome === 'absent') throw new ParleyError('deployment_not_found', 'The application was deleted meanwhile.');
+    if (outcome === 'busy')
+      throw overloaded(`${mostOfOneUser} evaluations of yours are under way; wait for one to end, or cancel one.`);
+  }
+
+  #run(id: string, start: EvaluationStart): void {
+    const { life, inFlightCalls } = this.#deps;
+    const run = new EvaluationRun({ ...this.#deps, node: life.node }, id, start);
+    this.#running.set(id, run);
+    inFlightCalls.add(run);
+    void run.over.then(() => {
+      this.#running.delete(id);
+      inFlightCalls.delete(run);
+      life.release();
+    });
+  }
+
+  async #tend(): Promise<void> {
+    const { store, clock } = this.#deps;
+    await store.failLost(clock.epochMs(), lost);
+  }
+
+  /** What began after the question was asked may be missing from its answer. */
+  async #look(): Promise<void> {
+    const here = new Map(this.#running);
+    if (here.size === 0) return;
+    const there = await this.#deps.store.ofNode(this.#deps.life.node);
+    for (const [id, run] of here) if (!there.has(id)) run.drop();
+  }
+}
+
+function overloaded(message: string): ParleyError {
+  return new ParleyError('overloaded', message, { retryAfterSeconds: 5 });
+}

@@ -1,0 +1,228 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { OfferedControl } from '#contract/chat/completed-control.ts';
+import { toToolsRequest } from '#contract/chat/function-calling.ts';
+import { type CompletedControl, isResultName, type Message } from '#contract/chat/message.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { asParagraph } from '../as-paragraph.ts';
+import { answerTo } from '../ask-user.ts';
+import type { Citation } from '../citations.ts';
+import type { ContextMemory } from '../context/cleared-messages.ts';
+import { inOrderAsked } from '../in-order-asked.ts';
+import type { EarlierResults } from '../results/kept-results.ts';
+import type { AnsweredQuestion } from '../run-memory.ts';
+import type { AskedQuestion } from '../tool-run.ts';
+import type { ToolCall } from '../turn.ts';
+import type { OffloadedTexts } from './offloaded-texts.ts';
+import type { RunState } from './run-state.ts';
+
+/** A conversation as the model of a quick app shall see it. */
+export interface Conversation {
+  /** What was said before the run that goes on now. */
+  readonly messages: readonly Message[];
+  /** What that run has added so far; empty for one that begins. */
+  readonly added: readonly Message[];
+  /** Calls that the caller still has to be handed; the model is not asked before they are all answered. */
+  readonly waiting: readonly ToolCall[];
+  /** A tool's question that the user answers now. */
+  readonly answered: AnsweredQuestion | undefined;
+  /** The state that the run goes on from. */
+  readonly state: RunState | undefined;
+  /** Controls that the last reply offered. */
+  readonly controls: readonly OfferedControl[];
+  /** What its runs gave to be cited. */
+  readonly citations: readonly Citation[];
+  /** What of it its model is not sent any more. */
+  readonly context: ContextMemory | undefined;
+  /** Whole results of which its model was shown a part. */
+  readonly wholeResults: readonly EarlierResults[];
+  /** Long texts that marks stand for in all that, the oldest first. */
+  readonly offloaded: readonly OffloadedTexts[];
+}
+
+/** Opens a state; undefined if it was changed, or belongs to somebody or something else. */
+export type OpenState = (state: JsonObject) => RunState | undefined;
+
+const notRun = 'The tool was not run: the user went on without it.';
+
+/** Puts what earlier replies remembered in the place of the replies. Throws invalid_request for a state that cannot be opened, or a result that nothing asked for. */
+export function readConversation(messages: readonly Message[], open: OpenState): Conversation {
+  const reader = new ConversationReader(open);
+  for (const [index, message] of messages.entries()) reader.take(message, `messages[${index}]`);
+  return reader.done();
+}
+
+/** A run that waits for its caller, or broke off. */
+interface OpenRun {
+  readonly state: RunState;
+  readonly results: Record<string, string>;
+  /** The user's answer to the first of its questions. */
+  answer: ReturnType<typeof answerTo>;
+}
+
+class ConversationReader {
+  readonly #open: OpenState;
+  #messages: Message[] = [];
+  #run: OpenRun | undefined;
+  #controls: readonly OfferedControl[] = [];
+  readonly #citations: Citation[] = [];
+  readonly #offloaded: OffloadedTexts[] = [];
+  #context: ContextMemory | undefined;
+  readonly #wholeResults = new Map<string, EarlierResults>();
+
+  constructor(open: OpenState) {
+    this.#open = open;
+  }
+
+  take(message: Message, at: string): void {
+    const { state, ...custom } = message.custom_content ?? {};
+    if (message.role === 'assistant') this.#controls = [];
+    if (message.role === 'function' && this.#run !== undefined) {
+      this.#takeFunctionResult(message, this.#run, at);
+    } else if (message.role === 'tool' && this.#run !== undefined) {
+      this.#takeToolResult(message, this.#run, at);
+    } else if (message.role === 'user' && this.#takeAnswer(custom.completed_control)) {
+      return;
+    } else if (message.role === 'assistant' && state !== undefined) {
+      this.#takeReply({ ...message, custom_content: custom }, state, at);
+    } else {
+      this.#giveUp();
+      this.#messages.push(message);
+    }
+  }
+
+  done(): Conversation {
+    const open = this.#run;
+    if (open !== undefined && questionsOf(open.state).length > 0 && open.answer === undefined) this.#giveUp();
+    const run = this.#run;
+    const { messages } = toToolsRequest({ messages: this.#messages });
+    this.#note(run?.state.beside);
+    const known = {
+      controls: this.#controls,
+      citations: this.#citations,
+      offloaded: this.#offloaded,
+      context: this.#context,
+      wholeResults: [...this.#wholeResults.values()],
+    };
+    const begun = { messages, added: [], waiting: [], answered: undefined, state: undefined, ...known };
+    if (run === undefined) return begun;
+    const { answer, state: before, results } = run;
+    const state = { ...before, results };
+    if (answer !== undefined) {
+      const answered = { questions: questionsOf(state), value: answer.value, pending: state.pending };
+      return { ...begun, added: state.added, answered, state };
+    }
+    const waiting = state.pending.filter(({ id }) => !Object.hasOwn(results, id));
+    return { ...begun, added: waiting.length > 0 ? state.added : withResults(state), waiting, state };
+  }
+
+  #takeReply(message: Message, given: JsonObject, at: string): void {
+    const state = this.#open(given);
+    if (state === undefined) {
+      const param = `${at}.custom_content.state`;
+      throw new ParleyError(
+        'invalid_request',
+        `${param} is not a state that this application gave you; send it back unchanged.`,
+        { param },
+      );
+    }
+    this.#controls = state.controls;
+    this.#citations.push(...(state.citations ?? []));
+    if (state.context !== undefined) this.#context = state.context;
+    for (const kept of state.kept ?? []) this.#wholeResults.set(kept.name ?? kept.ids.join(), kept);
+    // The newest state of a run holds all of it.
+    this.#run = undefined;
+    if (state.pending.length > 0 || questionsOf(state).length > 0 || state.isBroken) {
+      this.#run = { state, results: { ...state.results }, answer: undefined };
+      return;
+    }
+    this.#note(state.beside);
+    this.#messages.push(...state.added, ...toFinal(message, state));
+  }
+
+  #note(offloaded: OffloadedTexts | undefined): void {
+    if (offloaded !== undefined) this.#offloaded.push(offloaded);
+  }
+
+  #takeToolResult({ tool_call_id: id, content }: Message, { state, results }: OpenRun, at: string): void {
+    const call = state.pending.find((pending) => pending.id === id && !Object.hasOwn(results, pending.id));
+    if (call === undefined) {
+      const param = `${at}.tool_call_id`;
+      const open = state.pending.filter((pending) => !Object.hasOwn(results, pending.id)).map((pending) => pending.id);
+      const wanted = open.length === 0 ? 'no call waits for a result here' : `those that wait are ${open.join(', ')}`;
+      throw new ParleyError('invalid_request', `${param} must be the id of a call that waits for its result: ${wanted}.`, {
+        param,
+      });
+    }
+    results[call.id] = textOf(content);
+  }
+
+  #takeFunctionResult({ name = '', content }: Message, { state, results }: OpenRun, at: string): void {
+    const isAsking = questionsOf(state).length > 0;
+    const call = isAsking ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
+    if (call === undefined || !isResultName(name, call.function.name)) {
+      const param = `${at}.name`;
+      const wanted = call === undefined ? 'no function was asked for here' : `${call.function.name} was asked for`;
+      throw new ParleyError('invalid_request', `${param} must name the function whose result it is: ${wanted}.`, { param });
+    }
+    results[call.id] = textOf(content);
+  }
+
+  /** Whether it was one: an answer to a question of the run that is open. */
+  #takeAnswer(completed: CompletedControl | undefined): boolean {
+    const [asked] = this.#run === undefined ? [] : questionsOf(this.#run.state);
+    const answer = asked && answerTo(asked.question, completed);
+    if (this.#run === undefined || answer === undefined || this.#run.answer !== undefined) return false;
+    this.#run.answer = answer;
+    return true;
+  }
+
+  /** A run that nobody goes on with stays as it was; calls without a result get one that says so. */
+  #giveUp(): void {
+    if (this.#run === undefined) return;
+    const { state, results } = this.#run;
+    this.#note(state.beside);
+    this.#messages.push(...withResults({ ...state, results }));
+    this.#run = undefined;
+  }
+}
+
+/** What a run added, with results for the calls in it that have none yet. */
+function withResults(state: RunState): Message[] {
+  const { added, pending, results } = state;
+  const open = [...pending, ...questionsOf(state).map(({ call }) => call)];
+  const given = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRun }));
+  return inOrderAsked([...added, ...given]);
+}
+
+function questionsOf({ questions = [] }: RunState): readonly AskedQuestion[] {
+  return questions;
+}
+
+function textOf(content: Message['content']): string {
+  return typeof content === 'string' ? content : JSON.stringify(content ?? '');
+}
+
+/** What a run that is over said in the end, with the state of the model's own; nothing if it said nothing. */
+function toFinal({ function_call: _call, custom_content: _custom, ...message }: Message, { added, inner }: RunState): Message[] {
+  const content = typeof message.content === 'string' ? lastText(message.content, added) : (message.content ?? '');
+  if (inner === undefined) return content === '' ? [] : [{ ...message, content }];
+  return [{ ...message, content, custom_content: { state: inner } }];
+}
+
+/**
+ * What the last turn of a reply said. The reply has the text of all its turns, and the messages that its run added have that
+ * of the earlier ones: given both, the model would read it twice. A text that its caller changed stays whole.
+ */
+export function lastText(reply: string, added: readonly Message[]): string {
+  const texts = added.flatMap(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? [content] : []));
+  // A reply that goes on after a stop begins with a later turn.
+  for (let first = 0; first < texts.length; first += 1) {
+    const before = texts.slice(first).reduce((all, text) => (text === '' ? all : all + asParagraph(all, text)), '');
+    if (before === '') break;
+    if (!reply.startsWith(before)) continue;
+    const rest = reply.slice(before.length);
+    if (rest === '' || asParagraph(before, '') === '' || rest.startsWith('\n\n'))
+      return rest.slice(asParagraph(before, '').length);
+  }
+  return reply;
+}

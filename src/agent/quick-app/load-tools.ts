@@ -1,0 +1,93 @@
+import type { Clock } from '#base/time/clock.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { DocumentsSettings, McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
+import { type LoadedTools, type Tool, ToolFault } from '#domain/tools/tool.ts';
+import { type AskDeployment, createDeploymentTool } from '#tools/deployment/deployment-tool.ts';
+import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
+
+export interface ToolSources extends RestSources {
+  /** The tools of an MCP server, and those that cannot be offered; rejects with ToolFault if it cannot be reached. */
+  readonly mcp: (settings: McpToolsetSettings, context: LoadContext) => Promise<LoadedTools>;
+  /** The tools that look something up in stored files, and those of the files that are missing. */
+  readonly documents: (settings: DocumentsSettings, context: LoadContext) => Promise<LoadedTools>;
+}
+
+/** For whom tools are loaded. */
+export interface LoadContext {
+  readonly signal: AbortSignal;
+  /** User subject of the caller. */
+  readonly subject: string;
+  /** Id of the quick app. */
+  readonly application: string;
+  /** User subject of the one who made the application; null for what the configuration has. */
+  readonly owner: string | null;
+  /** References of stored files that the caller was handed. */
+  readonly mayRead: (reference: string) => boolean;
+}
+
+/** The deployments an app offers its model, and how they are asked. */
+export interface DeploymentTools {
+  readonly deployments: readonly Deployment[];
+  readonly ask: (deployment: Deployment) => AskDeployment;
+}
+
+interface Loading {
+  readonly sources: ToolSources;
+  readonly context: LoadContext;
+  readonly clock: Clock;
+}
+
+/** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works. */
+export async function loadTools(app: QuickApp, { deployments, ask }: DeploymentTools, loading: Loading): Promise<LoadedTools> {
+  const asked = deployments.map((deployment) => createDeploymentTool(deployment, ask(deployment)));
+  const loaded = await Promise.all(app.toolsets.map((toolset) => loadToolset(toolset, loading)));
+  return {
+    tools: [...asked, ...loaded.flatMap(({ tools }) => tools)],
+    missing: loaded.flatMap(({ missing }) => missing),
+    instructions: loaded.flatMap(({ instructions = [] }) => instructions),
+  };
+}
+
+/** The tools of one toolset. Rejects with ToolFault if it cannot be had. */
+export async function loadTrialTools(
+  toolset: QuickAppToolset,
+  loading: Pick<Loading, 'sources' | 'context'>,
+): Promise<readonly Tool[]> {
+  const { tools, missing } = await toTools(toolset, loading);
+  const [first] = missing;
+  if (tools.length === 0 && first !== undefined) throw new ToolFault(`${first.name}: ${first.reason}`);
+  return tools;
+}
+
+async function loadToolset(toolset: QuickAppToolset, loading: Loading): Promise<LoadedTools> {
+  const { clock, context } = loading;
+  const startedMs = clock.nowMs();
+  const loaded = await toTools(toolset, loading).catch((thrown: unknown): LoadedTools => {
+    context.signal.throwIfAborted();
+    if (!(thrown instanceof ToolFault)) throw thrown;
+    return { tools: [], missing: [{ name: nameOf(toolset), reason: thrown.message }] };
+  });
+  const tookMs = clock.nowMs() - startedMs;
+  return { ...loaded, missing: loaded.missing.map((each) => ({ ...each, tookMs })) };
+}
+
+async function toTools(
+  toolset: QuickAppToolset,
+  { sources, context }: Pick<Loading, 'sources' | 'context'>,
+): Promise<LoadedTools> {
+  switch (toolset.kind) {
+    case 'rest':
+      return { tools: createRestTools(toolset.tools, toolset.authorization, sources), missing: [] };
+    case 'mcp':
+      return sources.mcp(toolset, context);
+    case 'documents':
+      return sources.documents(toolset, context);
+    default:
+      return { tools: [], missing: [] };
+  }
+}
+
+function nameOf(toolset: QuickAppToolset): string {
+  if (toolset.kind === 'documents') return 'Documents';
+  return 'name' in toolset ? toolset.name : toolset.kind;
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import type { Message } from '#contract/chat/message.ts';
+import type { Conversation } from './conversation.ts';
+import type { OffloadedTexts } from './offloaded-texts.ts';
+import { rehydrate } from './run-quick-app.ts';
+
+const said = (...contents: string[]): Message[] => contents.map((content) => ({ role: 'tool', tool_call_id: 'a', content }));
+
+function conversation(messages: readonly Message[], ...offloaded: readonly OffloadedTexts[]): Conversation {
+  const nothing = { added: [], waiting: [], answered: undefined, state: undefined, controls: [], citations: [] };
+  const uncleared = { context: undefined, wholeResults: [] };
+  return { ...nothing, ...uncleared, messages, offloaded };
+}
+
+function texts(name: string, chars: number, all: readonly string[] | undefined) {
+  const kept = { name, chars, reads: 0, read: () => Promise.resolve(all).finally(() => (kept.reads += 1)) };
+  return kept;
+}
+
+const contentsOf = async (given: Conversation) => (await rehydrate(given)).messages.map(({ content }) => content);
+const lost = expect.stringContaining('not kept any more');
+
+it('texts stand where their marks stood; others stay as they are', async () => {
+  const messages = said('one:0', 'one:1', 'one:2', 'one:x', 'two:0', ':0', 'none:0', 'one:0 or so');
+  const both = conversation(messages, texts('one', 3, ['a', 'b']), texts('two', 1, undefined));
+  expect(await contentsOf(both)).toEqual(['a', 'b', lost, 'one:x', lost, ':0', 'none:0', 'one:0 or so']);
+});
+
+it('texts are read once however often a reply is sent, and as far as there is room, the newest first', async () => {
+  const [old, middle, young] = ['old', 'middle', 'young'].map((name) => texts(name, 15 * 1024 * 1024, [name]));
+  if (!old || !middle || !young) throw new Error('three are needed');
+  const messages = said('old:0', 'middle:0', 'young:0');
+  expect(await contentsOf(conversation(messages, old, old, middle, young, young))).toEqual([lost, 'middle', 'young']);
+  expect([old.reads, middle.reads, young.reads]).toEqual([0, 1, 1]);
+});
+
+it('an image that is gone is not shown', async () => {
+  const attachments = [{ index: 0, type: 'image/png', data: 'one:0' }];
+  const shown: Message = { role: 'user', content: 'Shown by tools, not said by the user:\n1.', custom_content: { attachments } };
+  expect(await contentsOf(conversation([...said('a'), shown], texts('one', 1, undefined)))).toEqual(['a']);
+});

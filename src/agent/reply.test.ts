@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import type { Clock } from '#base/time/clock.ts';
+import type { ResponseCustomContent } from '#contract/chat/chunk.ts';
+import { Renumbering, Reply } from './reply.ts';
+
+test('items of another form than items are left out of what an inner reply becomes', () => {
+  const reply = new Reply({ id: 'r', deployment: 'd', clock: {} as Clock });
+  const odd = (item: object) => [null, 5, 'x', [], item];
+  const inner = {
+    stages: odd({ index: 7, name: 's' }),
+    attachments: odd({ title: 'a' }),
+    controls: odd({ label: 'c' }),
+  } as unknown as ResponseCustomContent;
+  expect(new Renumbering(reply).customContent(inner)).toEqual({
+    stages: [{ index: 0, name: 's' }],
+    attachments: [{ index: 0, title: 'a' }],
+    controls: [{ index: 0, label: 'c' }],
+  });
+});

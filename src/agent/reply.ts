@@ -1,0 +1,113 @@
+import { isJsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Chunk, Delta, FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
+import type { Attachment } from '#domain/tools/tool.ts';
+
+/** What all chunks of a reply have in common. */
+export interface ReplyHead {
+  readonly id: string;
+  /** Deployment id of what answers: the `model` of the reply. */
+  readonly deployment: string;
+  readonly clock: Clock;
+}
+
+/** One reply in the making: gives its chunks their head, and stages, attachments and controls their indices. */
+export class Reply {
+  readonly #head: ReplyHead;
+  #stages = 0;
+  #attachments = 0;
+  #controls = 0;
+
+  constructor(head: ReplyHead) {
+    this.#head = head;
+  }
+
+  chunk(delta: Delta, finishReason: FinishReason | null = null): Chunk {
+    return { ...this.bare(), choices: [{ index: 0, delta, finish_reason: finishReason }] };
+  }
+
+  /** A chunk without choices, for usage and statistics. */
+  bare(): Chunk {
+    const { id, deployment: model, clock } = this.#head;
+    return { id, object: 'chat.completion.chunk', created: Math.floor(clock.epochMs() / 1000), model, choices: [] };
+  }
+
+  /** A stage that is over as it is told. */
+  *stage(name: string, content: string, status: 'completed' | 'failed'): Generator<Chunk, void> {
+    const index = this.nextStage();
+    yield this.chunk({ custom_content: { stages: [{ index, name, status: null }] } });
+    yield this.chunk({ custom_content: { stages: [{ index, content, status }] } });
+  }
+
+  nextStage(): number {
+    return this.#stages++;
+  }
+
+  nextAttachment(): number {
+    return this.#attachments++;
+  }
+
+  nextControl(): number {
+    return this.#controls++;
+  }
+
+  attach(attachments: readonly Attachment[]): ResponseAttachment[] {
+    return attachments.map((attachment) => ({ ...attachment, index: this.nextAttachment() }));
+  }
+}
+
+/** Brings the indices of one inner reply into those of the reply it becomes part of. */
+export class Renumbering {
+  readonly #reply: Reply;
+  readonly #stages = new Map<unknown, number>();
+  readonly #attachments = new Map<unknown, number>();
+  readonly #controls = new Map<unknown, number>();
+  readonly #openStages = new Set<number>();
+
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  customContent(inner: ResponseCustomContent): ResponseCustomContent {
+    const { stages, attachments, controls, ...rest } = inner;
+    return {
+      ...rest,
+      ...(Array.isArray(stages) && { stages: this.stages(stages) }),
+      ...(Array.isArray(attachments) && {
+        attachments: attachments.filter(isJsonObject).map((item) => ({
+          ...item,
+          index: known(this.#attachments, item.index, () => this.#reply.nextAttachment()),
+        })),
+      }),
+      ...(Array.isArray(controls) && {
+        controls: controls.filter(isJsonObject).map((item) => ({
+          ...item,
+          index: known(this.#controls, item.index, () => this.#reply.nextControl()),
+        })),
+      }),
+    };
+  }
+
+  stages(inner: readonly StageDelta[]): StageDelta[] {
+    return inner.filter(isJsonObject).map((stage) => {
+      const isNew = !this.#stages.has(stage.index);
+      const index = known(this.#stages, stage.index, () => this.#reply.nextStage());
+      if (stage.status) this.#openStages.delete(index);
+      else if (isNew) this.#openStages.add(index);
+      return { ...stage, index };
+    });
+  }
+
+  /** The ends of stages that the inner reply, which is over, left open. */
+  closing(status: 'completed' | 'failed'): StageDelta[] {
+    const open = [...this.#openStages];
+    this.#openStages.clear();
+    return open.map((index) => ({ index, status }));
+  }
+}
+
+function known(indices: Map<unknown, number>, inner: unknown, next: () => number): number {
+  const index = indices.get(inner) ?? next();
+  indices.set(inner, index);
+  return index;
+}

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import { isResult, type Message } from '#contract/chat/message.ts';
+
+/** Whole results that earlier replies kept. */
+export interface EarlierResults {
+  readonly ids: readonly string[];
+  /** By id; undefined if they are gone, or could not be kept. Rejects with StoreFault. */
+  readonly read: () => Promise<Readonly<Record<string, string>> | undefined>;
+}
+
+/** Characters that one reply keeps, and of one result. */
+const most = { all: 4_000_000, each: 2_000_000 };
+const idChars = 10;
+const idInText = /"(r_[0-9a-f]{10})"/g;
+
+/** Whole results of tools that the model was shown in part, or not any more: the model reads in them by id. One for a run. */
+export class KeptResults {
+  /** What the model calls the tool that reads them. */
+  readonly toolName: string;
+  readonly #earlier: readonly EarlierResults[];
+  readonly #own = new Map<string, string>();
+  #chars = 0;
+
+  constructor(toolName: string, earlier: readonly EarlierResults[] = []) {
+    this.toolName = toolName;
+    this.#earlier = earlier;
+  }
+
+  /** Whether the model was told of a result that it can read. */
+  get hasAny(): boolean {
+    return this.#own.size > 0 || this.#earlier.length > 0;
+  }
+
+  /** What this run adds, by id. */
+  get own(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#own);
+  }
+
+  /** The id of a result that is kept from now on; undefined if there is no room for it. */
+  keep(text: string): string | undefined {
+    const id = toId(text);
+    if (this.#own.has(id)) return id;
+    const chars = Math.min(text.length, most.each);
+    if (this.#chars + chars > most.all) return undefined;
+    this.#chars += chars;
+    this.#own.set(id, text.slice(0, most.each));
+    return id;
+  }
+
+  /** Says in a line that a result was here, and how to read it. */
+  toClearedLine(content: string, tool: string): string {
+    // What was cut ends in the id of the whole.
+    const whole = [...content.slice(-mostNote).matchAll(idInText)].at(-1)?.[1];
+    const id = whole !== undefined && this.#isKnown(whole) ? whole : toId(content);
+    return `[The result of ${tool}, ${Buffer.byteLength(content)} bytes, was cleared to make room. ${this.toolName} with id "${id}" reads it again.]`;
+  }
+
+  /** The result of this id, kept or among the messages; undefined if there is none, or none any more. Rejects with StoreFault. */
+  async find(id: string, messages: readonly Message[]): Promise<string | undefined> {
+    const own = this.#own.get(id);
+    if (own !== undefined) return own;
+    const said = messages.find(
+      (message) => isResult(message) && typeof message.content === 'string' && toId(message.content) === id,
+    );
+    if (said !== undefined) return String(said.content);
+    for (const { ids, read } of this.#earlier) {
+      const text = ids.includes(id) ? (await read())?.[id] : undefined;
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  }
+
+  #isKnown(id: string): boolean {
+    return this.#own.has(id) || this.#earlier.some(({ ids }) => ids.includes(id));
+  }
+}
+
+/** Characters behind what was cut: its own note, and that of its tool. */
+const mostNote = 5_000;
+
+/** The same for the same text, throughout a conversation. */
+function toId(text: string): string {
+  return `r_${hash('sha256', text, 'hex').slice(0, idChars)}`;
+}

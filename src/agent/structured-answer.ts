@@ -1,0 +1,45 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { Message } from '#contract/chat/message.ts';
+import { schemaFault, unusableSchema } from '#contract/schemas/schema-error.ts';
+
+/** What an answer must be: JSON, of a schema if there is one. */
+export interface AnswerFormat {
+  readonly schema: JsonObject | undefined;
+}
+
+const fence = '```';
+
+/** What `response_format` asks of an answer; undefined if any text will do. */
+export function answerFormatOf({ response_format: format }: ChatRequest): AnswerFormat | undefined {
+  if (!isJsonObject(format) || (format.type !== 'json_object' && format.type !== 'json_schema')) return undefined;
+  const described = format.type === 'json_schema' ? format.json_schema : undefined;
+  return { schema: isJsonObject(described) && isJsonObject(described.schema) ? described.schema : undefined };
+}
+
+/** The JSON that an answer is, without a code fence around it; what is wrong with it, if it is not what was asked for. A schema that nobody can use allows anything. */
+export function readAnswer(text: string, { schema }: AnswerFormat): { readonly json: string } | { readonly fault: string } {
+  const said = text.trim();
+  const json = removeFence(said).trim();
+  const value = tryParseJson(json);
+  if (value === undefined) return { fault: json === '' ? 'it is empty' : 'it is not JSON' };
+  if (schema === undefined) return isJsonObject(value) ? { json } : { fault: 'it is not a JSON object' };
+  // Schemas of answers are those of objects; anything else is looked at as a member.
+  const isObject = isJsonObject(value);
+  const wrong = schemaFault(isObject ? value : { value }, isObject ? schema : { properties: { value: schema } }, 'answer');
+  return wrong === undefined || wrong === unusableSchema ? { json } : { fault: wrong };
+}
+
+/** Returns the text inside a code fence with no language or `json`, or the text itself if it has no such fence. */
+function removeFence(text: string): string {
+  const lineEnd = text.indexOf('\n');
+  if (lineEnd === -1 || !text.startsWith(fence) || !text.endsWith(fence)) return text;
+  const language = text.slice(fence.length, lineEnd).trim().toLowerCase();
+  return language === '' || language === 'json' ? text.slice(lineEnd, -fence.length) : text;
+}
+
+/** What a model is told behind its draft so that it answers in the form asked for. */
+export function toFormatMessages(draft: string, fault: string): Message[] {
+  const request = `Now give your answer in the form that was asked for: JSON alone, with no words and no code fence around it. What you said cannot be used: ${fault}.`;
+  return [...(draft === '' ? [] : [{ role: 'assistant' as const, content: draft }]), { role: 'user', content: request }];
+}

@@ -1,0 +1,38 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { schemaFault, unusableSchema } from '#contract/schemas/schema-error.ts';
+import { takesNull } from '#contract/schemas/takes-null.ts';
+
+/** The arguments of a call; `fault` tells the model what to mend, if they are not what the tool takes. */
+interface ReadArguments {
+  readonly args: JsonObject;
+  readonly fault?: string;
+}
+
+/** Reads what a model gave a tool, without optional arguments that are null. A schema that nobody can use allows anything; so does none. */
+export function readArguments(text: string, schema: JsonObject = {}): ReadArguments {
+  const given = text.trim() === '' ? {} : tryParseJson(text);
+  if (!isJsonObject(given)) return { args: {}, fault: 'The arguments are not a JSON object; call the tool again with one.' };
+  const args = withLists(withoutIdleNulls(given, schema), schema);
+  const wrong = schemaFault(args, schema, 'arguments');
+  if (wrong === undefined || wrong === unusableSchema) return { args };
+  return { args, fault: `The tool was not run: ${wrong}. Call it again with arguments that follow its schema.` };
+}
+
+/** Models that have to say something for each argument say null for those they leave out. */
+function withoutIdleNulls(given: JsonObject, schema: JsonObject): JsonObject {
+  const { properties, required } = schema;
+  const known = isJsonObject(properties) ? properties : {};
+  const needed = Array.isArray(required) ? required : [];
+  const kept = Object.entries(given).filter(
+    ([name, value]) => value !== null || needed.includes(name) || takesNull(known[name], schema),
+  );
+  return kept.length === Object.keys(given).length ? given : Object.fromEntries(kept);
+}
+
+/** A single value where a list is wanted is a list of it. */
+function withLists(given: JsonObject, { properties }: JsonObject): JsonObject {
+  const known = isJsonObject(properties) ? properties : {};
+  const wantsList = (name: string): boolean => isJsonObject(known[name]) && known[name].type === 'array';
+  const odd = Object.entries(given).filter(([name, value]) => wantsList(name) && !Array.isArray(value));
+  return odd.length === 0 ? given : { ...given, ...Object.fromEntries(odd.map(([name, value]) => [name, [value]])) };
+}

@@ -1,0 +1,216 @@
+import type { JsonObject } from '#base/json/json.ts';
+import { Channel } from '#base/stream/channel.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Chunk, ResponseCustomContent } from '#contract/chat/chunk.ts';
+import type {
+  Attachment,
+  Citable,
+  Tool,
+  ToolAnswer,
+  ToolContext,
+  ToolProgress,
+  ToolQuestion,
+  ToolResult,
+} from '#domain/tools/tool.ts';
+import type { UsageCollector } from '#domain/usage/usage.ts';
+import type { Citations } from './citations.ts';
+import { performTool, toFailure } from './perform-tool.ts';
+import { toRemoteCall } from './remote-call.ts';
+import { Renumbering, type Reply } from './reply.ts';
+import type { KeptResults } from './results/kept-results.ts';
+import type { ToolMedia } from './shown-media.ts';
+import { readArguments } from './tool-arguments.ts';
+import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
+import type { Toolset } from './toolset.ts';
+import type { ToolCall } from './turn.ts';
+
+/** What every tool run of a reply shares. */
+export interface ToolRuns {
+  readonly reply: Reply;
+  readonly toolset: Toolset;
+  readonly tally: UsageCollector;
+  readonly citations: Citations;
+  /** Keeps what the model is shown in part. */
+  readonly results: KeptResults;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds one run may take. */
+  readonly timeoutMs: number;
+  /** Bytes of a result that the model is shown. */
+  readonly maxResultBytes: number;
+  /** Called with faults whose reason is shown to nobody. */
+  readonly onFault: (tool: string, thrown: unknown) => void;
+  /** Called with calls that no tool was run for. */
+  readonly onRefused?: ((call: RefusedCall) => void) | undefined;
+  /** By id of the call, what the user answered to the question of an earlier run of it; absent: nothing. */
+  readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
+  /** By id of the call, the request for approval that the user granted; absent: none. */
+  readonly approvals?: ReadonlyMap<string, string>;
+}
+
+/** A call of a tool that does not exist, or with arguments that it does not take. */
+export interface RefusedCall {
+  readonly name: string;
+  readonly args: JsonObject;
+  /** What the model is told. */
+  readonly reason: string;
+}
+
+/** A tool's answer as the model reads it. */
+export interface ToolMessage {
+  role: 'tool';
+  tool_call_id: string;
+  content: string;
+  [key: string]: unknown;
+}
+
+/** A call that cannot go on before the user answered. */
+export interface AskedQuestion {
+  readonly call: ToolCall;
+  readonly question: ToolQuestion;
+}
+
+/** What the calls came to, each list in the order asked. */
+export interface ToolOutcomes {
+  readonly answers: readonly ToolMessage[];
+  /** What the tools gave beside text. */
+  readonly media: readonly ToolMedia[];
+  readonly questions: readonly AskedQuestion[];
+}
+
+/** Runs all calls at once, each as a stage of the reply. Leaving it cancels the runs. */
+export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): AsyncGenerator<Chunk, ToolOutcomes> {
+  const left = new AbortController();
+  const signal = AbortSignal.any([runs.signal, left.signal]);
+  const chunks = new Channel<Chunk>();
+  const outcomes = Promise.all(calls.map((call) => new ToolRun(call, { ...runs, signal }, chunks).outcome()));
+  outcomes.catch(() => undefined).finally(() => chunks.end());
+  try {
+    yield* chunks.read();
+    const all = await outcomes;
+    const answered = all.filter(isAnswered);
+    return {
+      answers: answered.map(({ answer }) => answer),
+      media: answered.map(({ media }) => media),
+      questions: all.filter((each): each is AskedQuestion => !isAnswered(each)),
+    };
+  } finally {
+    left.abort();
+  }
+}
+
+interface AnsweredCall {
+  readonly answer: ToolMessage;
+  readonly media: ToolMedia;
+}
+
+class ToolRun {
+  readonly #call: ToolCall;
+  readonly #runs: ToolRuns;
+  readonly #chunks: Channel<Chunk>;
+  readonly #tool: Tool | undefined;
+  readonly #stage: number;
+  readonly #inner: Renumbering;
+  readonly #citable: Attachment[] = [];
+  #isOver = false;
+
+  constructor(call: ToolCall, runs: ToolRuns, chunks: Channel<Chunk>) {
+    this.#call = call;
+    this.#runs = runs;
+    this.#chunks = chunks;
+    this.#tool = runs.toolset.find(call.function.name);
+    this.#stage = runs.reply.nextStage();
+    this.#inner = new Renumbering(runs.reply);
+  }
+
+  async outcome(): Promise<AnsweredCall | AskedQuestion> {
+    const { clock } = this.#runs;
+    const startedMs = clock.nowMs();
+    const { name, arguments: argumentsText } = this.#call.function;
+    const opening = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
+    void this.#put({ stages: [{ index: this.#stage, ...opening }], ...this.#toldCall() });
+    const result = await this.#perform();
+    this.#isOver = true;
+    const { question } = result;
+    if (question === undefined) return this.#answer(result, clock.nowMs() - startedMs);
+    const content = toQuestionMarkdown(question.message);
+    await this.#put({ stages: [{ index: this.#stage, content, status: 'completed' }] });
+    return { call: this.#call, question };
+  }
+
+  async #answer(result: ToolResult, durationMs: number): Promise<AnsweredCall> {
+    const { maxResultBytes, reply, results } = this.#runs;
+    const { text, whole } = toShownResult(result, maxResultBytes, results);
+    const content = toResultMarkdown(text, result.failed, durationMs);
+    const attachments = [...result.attachments, ...this.#citable, ...whole].map((attachment, index) => ({
+      ...attachment,
+      index,
+    }));
+    const status = result.failed ? ('failed' as const) : ('completed' as const);
+    await this.#put({
+      stages: [
+        ...this.#inner.closing(status),
+        { index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status },
+      ],
+      ...(result.attachments.length > 0 && { attachments: reply.attach(result.attachments) }),
+      ...this.#toldAnswer(text, result.failed),
+    });
+    return {
+      answer: { role: 'tool', tool_call_id: this.#call.id, content: text },
+      media: { tool: this.#call.function.name, attachments: result.attachments },
+    };
+  }
+
+  async #perform(): Promise<ToolResult> {
+    const tool = this.#tool;
+    const { args, fault } = readArguments(this.#call.function.arguments, tool?.parameters);
+    if (tool === undefined || fault !== undefined) {
+      const reason = fault ?? `There is no tool named ${this.#call.function.name}.`;
+      this.#runs.onRefused?.({ name: this.#call.function.name, args, reason });
+      return toFailure(reason);
+    }
+    const { signal, timeoutMs, onFault } = this.#runs;
+    return performTool(tool, args, { signal, timeoutMs, onFault, toContext: (bounded) => this.#context(bounded) });
+  }
+
+  #context(signal: AbortSignal): ToolContext {
+    const answer = this.#runs.userAnswers?.get(this.#call.id);
+    const { maxResultBytes: roomBytes } = this.#runs;
+    return { signal, report: (progress) => this.#report(progress), cite: (citable) => this.#cite(citable), answer, roomBytes };
+  }
+
+  /** A call of a server that the request named is told as it is. */
+  #toldCall(): Pick<ResponseCustomContent, 'remote'> {
+    const remote = this.#tool?.remote;
+    if (remote === undefined) return {};
+    const approvalRequest = this.#runs.approvals?.get(this.#call.id) ?? null;
+    return { remote: [{ kind: 'called', ...toRemoteCall(this.#call, remote), approvalRequest }] };
+  }
+
+  #toldAnswer(text: string, failed: boolean): Pick<ResponseCustomContent, 'remote'> {
+    if (this.#tool?.remote === undefined) return {};
+    const told = failed ? { output: null, error: text } : { output: text, error: null };
+    return { remote: [{ kind: 'answered', id: this.#call.id, ...told }] };
+  }
+
+  #cite(citable: Citable): number {
+    this.#citable.push(citable.attachment);
+    return this.#runs.citations.add(citable);
+  }
+
+  async #report({ content, stages = [], usage = [] }: ToolProgress): Promise<void> {
+    if (this.#isOver) return;
+    this.#runs.tally.add(usage);
+    const own = content ? [{ index: this.#stage, content, status: null }] : [];
+    const all = [...own, ...this.#inner.stages(stages)];
+    if (all.length > 0) await this.#put({ stages: all });
+  }
+
+  #put(custom_content: ResponseCustomContent): Promise<void> {
+    return this.#chunks.put(this.#runs.reply.chunk({ custom_content }));
+  }
+}
+
+function isAnswered(outcome: AnsweredCall | AskedQuestion): outcome is AnsweredCall {
+  return 'answer' in outcome;
+}

@@ -1,0 +1,136 @@
+import { Caches } from '#base/cache/cache-registry.ts';
+import { parseJson } from '#base/json/json.ts';
+import { systemClock } from '#base/time/clock.ts';
+import { type Accepted, checkConfiguration } from '#configuration/check.ts';
+import { formatFault } from '#configuration/configuration-fault.ts';
+import { LiveConfig } from '#configuration/live-config.ts';
+import type { Environment } from '#configuration/substitute.ts';
+import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
+import { openJournal } from '#telemetry/journal/open-journal.ts';
+import type { Log } from '#telemetry/log.ts';
+import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
+import { openLog } from '#telemetry/open-log.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import type { Closing } from '../process/close-in-order.ts';
+import { type Settings, secretsIn } from '../settings.ts';
+import { NodeState } from './node-state.ts';
+import { openStores, type Stores } from './open-stores.ts';
+
+const clock = systemClock;
+const sealedFor = 'configuration notice';
+const shortestSecret = 32;
+
+/** What a node knows of itself, apart from what it serves. */
+export interface NodeDeps {
+  readonly settings: Settings;
+  readonly snapshot: LiveConfig;
+  readonly loadBalancer: LoadBalancer;
+  readonly caches: Caches;
+  readonly state: NodeState;
+  readonly stores: Stores;
+  readonly telemetry: NodeTelemetry;
+  readonly log: Log;
+  readonly noteAudit: NoteAudit;
+  /** Puts a configuration in force. */
+  readonly put: (accepted: Accepted) => void;
+  /** Tells other nodes of a configuration that came with a reload. */
+  readonly tell: (accepted: Accepted) => void;
+  /** To be closed when nothing is served any more: the records that wait, where they rest, the log. */
+  readonly closing: Closing;
+}
+
+/** Opens what a node needs before it serves anything. Throws SettingFault. */
+export async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeDeps> {
+  const snapshot = new LiveConfig(accepted.configuration);
+  const loadBalancer = new LoadBalancer();
+  const caches = new Caches();
+  const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock });
+  const { log, lines } = openLog(settings.logLevel, () => [...snapshot.secrets(), ...secretsIn(settings)]);
+  const noteFault = (message: string, thrown: unknown): void => log.error(message, thrown);
+  const note = (message: string): void => log.info(message);
+  for (const warning of warningsOf(settings)) log.warn(warning);
+  const stores = await openStores(settings, { clock, caches, note, noteFault });
+  const { listener, noteAudit, losses, close: closeJournal } = openJournal({ journal: stores.journal, clock, note, noteFault });
+  state.storesOpened({
+    shared: stores.shared,
+    losses,
+    takesWrites: stores.takesWrites,
+    areFilesElsewhere: stores.areFilesElsewhere,
+  });
+  const telemetry = await openTelemetry({
+    env: environment,
+    clock,
+    caches,
+    log,
+    lines,
+    listeners: [listener],
+    live: { upstreams: () => state.upstreams(), configurationFaults: () => state.configurationFaults },
+    version: packageJson.version,
+    secret: stores.seal.sign('users', 'pseudonyms of the log'),
+  });
+  const put = toPut({ snapshot, state, telemetry, log, noteAudit });
+  put(accepted);
+  const tell = shareConfiguration({ stores, put, log, snapshot });
+  const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
+  return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit, put, tell, closing };
+}
+
+/** What is likely a mistake in settings that can be used all the same. */
+function* warningsOf({ secrets, shared }: Settings): Iterable<string> {
+  if (secrets.some((secret) => secret.reveal().length < shortestSecret))
+    yield `PARLEY_SECRET is shorter than ${shortestSecret} characters: take a long random one, such as of "openssl rand -base64 32"`;
+  if (shared.redisUrl !== undefined && shared.databaseUrl === undefined)
+    yield 'PARLEY_REDIS_URL is set and PARLEY_DATABASE_URL is not: consents and applications are this node’s own';
+  if (shared.redisUrl !== undefined && shared.files === undefined)
+    yield 'PARLEY_REDIS_URL is set and PARLEY_FILES_URL is not: the contents of stored files are this node’s own';
+}
+
+type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
+
+function toPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): NodeDeps['put'] {
+  return ({ configuration, warnings }) => {
+    const { aliases } = snapshot.current().configuration;
+    if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
+      log.warn('changed aliases hold from the next start on');
+    snapshot.replace(configuration);
+    telemetry.configure(snapshot.current().deployments.values());
+    state.configurationAccepted(warnings);
+    noteAudit({ action: 'configuration.loaded', subject: undefined, object: undefined });
+    for (const warning of warnings) log.warn(`configuration: ${formatFault(warning)}`);
+  };
+}
+
+/** A reload on one node reaches all; gives what tells the others. The configuration travels sealed. */
+function shareConfiguration({
+  stores,
+  put,
+  log,
+  snapshot,
+}: Pick<NodeDeps, 'stores' | 'put' | 'log' | 'snapshot'>): NodeDeps['tell'] {
+  const { broadcast, seal } = stores;
+  if (broadcast === undefined) return () => undefined;
+  broadcast.onNotice(({ topic, text }) => {
+    if (topic !== 'configuration') return;
+    try {
+      const told = seal.open(text, sealedFor);
+      if (told === JSON.stringify(snapshot.current().configuration)) return;
+      const checked = checkConfiguration(parseJson(told));
+      if ('faults' in checked) {
+        for (const fault of checked.faults)
+          log.error(`the configuration of another node is refused here: ${formatFault(fault)}`, undefined);
+        return;
+      }
+      put(checked);
+      log.info('the configuration of another node was put in force');
+    } catch (thrown) {
+      log.error('the configuration of another node cannot be read', thrown);
+    }
+  });
+  return ({ configuration }) => {
+    const text = seal.seal(JSON.stringify(configuration), sealedFor);
+    broadcast
+      .publish({ topic: 'configuration', text })
+      .catch((thrown) => log.error('other nodes are told of the new configuration once Redis is back', thrown));
+  };
+}

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import type { Secret } from '#base/secrets/secret.ts';
+import { RedisLimitStore } from '#stores/redis/limit-store.ts';
+import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
+import { openRedis } from '#stores/redis/open-redis.ts';
+import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
+import type { Opened, PassingStores, StoreDeps } from './stores.ts';
+
+/** What lives as long as a call or a window, in the Redis that nodes share. */
+export async function openRedisStores(url: Secret, { clock, newKey, noteFault }: StoreDeps): Promise<Opened<PassingStores>> {
+  const link = await openRedis(url, { noteFault, randomBytes });
+  const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, noteFault });
+  const limits = new RedisLimitStore(link, clock);
+  let wasReached = !link.isAway;
+  link.onReady(() => {
+    wasReached = true;
+  });
+  return {
+    perRequestKeys,
+    limits,
+    broadcast: new RedisNodeBroadcast(link),
+    shared: [{ name: 'redis', isAway: () => link.isAway, wasReached: () => wasReached }],
+    async close() {
+      limits.close();
+      await perRequestKeys.close();
+      link.close();
+    },
+  };
+}

@@ -1,0 +1,244 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import type { CounterArchive } from '#domain/limits/limit-store.ts';
+import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
+import { type FolderLock, lockFolder } from '#stores/files/folder-lock.ts';
+import { ArchivedLimitStore } from '#stores/memory/archived-limit-store.ts';
+import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
+import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
+import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
+import { chatTextBounds } from '#stores/sql/chats/chat-texts.ts';
+import { SqlShareStore } from '#stores/sql/chats/share-store.ts';
+import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
+import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
+import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
+import { SqlJournal } from '#stores/sql/journal/journal.ts';
+import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
+import { SqlLimitCounters } from '#stores/sql/limits/limit-counters.ts';
+import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
+import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
+import { chatTextBytes, memoryOfProcess } from '../process/memory-shares.ts';
+import { SettingFault, type Settings } from '../settings.ts';
+import { keepContents, openBlobs } from './open-contents.ts';
+import { openDatabase, reasonOf } from './open-database.ts';
+import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
+
+/** Where the state of a node rests. */
+export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
+  /** Encrypts what is kept, signs what callers keep. */
+  readonly seal: Seal;
+}
+
+const keyBytes = 32;
+/** Each holds up to 10 MiB of memory, and its file on the disk before its size is known. One bucket gets a part of them (`defaultFileLimits`). */
+const maxUploads = 64;
+
+/** Opens the stores that the settings name. Throws SettingFault where one cannot be used. */
+export async function openStores(
+  settings: Settings,
+  given: Omit<StoreDeps, 'newKey'>,
+): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
+  const tools = { ...given, newKey: () => randomBytes(keyBytes).toString('base64url') };
+  const lock = await openDataFolder(settings);
+  try {
+    const stores = await openAll(settings, tools);
+    return { ...stores, close: () => stores.close().finally(() => lock?.release()) };
+  } catch (thrown) {
+    lock?.release();
+    throw thrown;
+  }
+}
+
+async function openAll(
+  settings: Settings,
+  tools: StoreDeps,
+): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
+  const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
+  const seal = new Seal(secrets);
+  const durable = await openDurable(settings, seal, tools);
+  const passing = await openPassing(settings, tools, durable).catch(async (thrown) => {
+    await durable.close();
+    throw thrown;
+  });
+  return {
+    ...durable,
+    ...passing,
+    shared: [...durable.shared, ...passing.shared],
+    seal,
+    async close() {
+      await passing.close();
+      await durable.close();
+    },
+  };
+}
+
+/** The database of a node, as the counters of limits need it. */
+interface CounterSource {
+  readonly counters: CounterArchive;
+  /** Resolves once the database can be used. */
+  readonly reached: Promise<void>;
+  readonly shared: readonly SharedStore[];
+}
+
+async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Opened<DurableStores & CounterSource>> {
+  const { database, reached, shared, takesWrites, close: closeDatabase } = await openDatabase(settings, tools);
+  const opened = await openBlobs(settings).catch(async (thrown) => {
+    await closeDatabase();
+    throw thrown;
+  });
+  const applications = new SqlApplicationStore(database, seal, tools.caches);
+  const index = new SqlFileIndex(database);
+  const passages = new SqlPassageIndex(database);
+  void reached.then(() => sealAnew(applications, tools));
+  const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
+  const responses = new SqlResponseStore(database, seal);
+  const contents = keepContents(opened, records, tools);
+  const owner = shared.length === 0 ? 'this node' : randomUUID();
+  return {
+    counters: new SqlLimitCounters(database, owner),
+    reached,
+    consents: new SqlConsentStore(database),
+    applications,
+    files: { index, blobs: new BoundedBlobStore(contents.blobs, maxUploads) },
+    passages: { index: passages, owner },
+    responses: {
+      responses,
+      conversations: new SqlConversationStore(database, seal),
+      isShared: shared.length > 0,
+    },
+    evaluations: {
+      store: new SqlEvaluationStore(database, seal),
+      leases: responses.runs,
+      isShared: shared.length > 0,
+    },
+    chats: new SqlChatStore(database, seal, tools.caches.open('chat_texts', chatTextBounds(chatTextBytes(memoryOfProcess())))),
+    shares: new SqlShareStore(database, seal),
+    keys: { store: new SqlKeyStore(database), isShared: shared.length > 0 },
+    journal: new SqlJournal(database),
+    shared,
+    takesWrites,
+    areFilesElsewhere: contents.areElsewhere,
+    async close() {
+      contents.stop();
+      opened.close();
+      await closeDatabase();
+    },
+  };
+}
+
+/** So that an older secret can be given up. Nobody waits for it: until it is done the older one opens what it sealed. */
+async function sealAnew(applications: SqlApplicationStore, { note, noteFault }: StoreDeps): Promise<void> {
+  try {
+    const count = await applications.sealAnew();
+    if (count > 0) note(`${count} applications were sealed with the newest secret; older ones are not needed for them any more`);
+  } catch (thrown) {
+    noteFault('not all applications could be sealed with the newest secret: keep the older ones, and start again', thrown);
+  }
+}
+
+/** The client of Redis is loaded only where it is used. */
+async function openPassing(
+  { shared }: Settings,
+  tools: StoreDeps,
+  { counters, reached, shared: databases }: CounterSource,
+): Promise<Opened<PassingStores>> {
+  if (shared.redisUrl !== undefined) {
+    const { openRedisStores } = await import('./open-redis-stores.ts');
+    return openRedisStores(shared.redisUrl, tools);
+  }
+  const perRequestKeys = new MemoryPerRequestKeys(tools.newKey);
+  const limits = new ArchivedLimitStore({ archive: counters, ...tools });
+  const restored = reached.then(() => limits.restore());
+  if (!databases.some(({ isAway }) => isAway())) await restored;
+  return { perRequestKeys, limits, broadcast: undefined, shared: [], close: () => limits.close() };
+}
+
+/** Takes the data folder for this node, and makes it where it is not there. Undefined where nothing is kept in it. Throws SettingFault. */
+export async function openDataFolder({ dataFolder, secrets, shared }: Settings): Promise<FolderLock | undefined> {
+  if (secrets.length > 0 && shared.databaseUrl !== undefined && shared.files !== undefined) return undefined;
+  const folder = resolve(dataFolder);
+  const lock = await takeFolder(folder).catch((thrown) => {
+    throw new SettingFault(`nothing can be kept in the data folder ${folder}: ${toWords(thrown)}; name another with ${ways}`);
+  });
+  if (lock !== undefined) return lock;
+  throw new SettingFault(`the data folder ${folder} is in use by another Parley: stop that one, or name another with ${ways}`);
+}
+
+const ways = '--data or PARLEY_DATA';
+
+async function takeFolder(folder: string): Promise<FolderLock | undefined> {
+  await makeFolder(folder);
+  await (await open(join(folder, 'lock'), 'a', 0o600)).close();
+  return lockFolder(folder);
+}
+
+/** Step by step: Node's own way of making all of a path never ends where a system has a folder in which nothing can be made. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (thrown) {
+    const code = codeOf(thrown);
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(folder) === folder) throw thrown;
+    await makeFolder(dirname(folder));
+    await mkdir(folder, { mode: 0o700 });
+  }
+}
+
+function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+}
+
+const inWords: ReadonlyMap<unknown, string> = new Map([
+  ['EACCES', 'this user may not write there'],
+  ['EPERM', 'this user may not write there'],
+  ['EROFS', 'it is read-only'],
+  ['ENOSPC', 'there is no space left'],
+  ['EDQUOT', 'there is no space left for this user'],
+  ['ENOTDIR', 'it is no folder'],
+  ['ENOENT', 'no folder can be made there'],
+]);
+
+function toWords(thrown: unknown): string {
+  return inWords.get(codeOf(thrown)) ?? reasonOf(thrown);
+}
+
+const secretBytes = 32;
+
+/** The secret of a node that shares nothing: made once and kept in its data folder, so that what it sealed opens after a restart. Throws SettingFault. */
+export async function openOwnSecret(dataFolder: string): Promise<Secret> {
+  const file = join(dataFolder, 'secret');
+  const text = await (async () => (await read(file)) ?? (await make(file)))().catch((thrown) => {
+    throw new SettingFault(`${file} cannot be used: ${reasonOf(thrown)}`);
+  });
+  if (text.trim() !== '') return new Secret(text.trim());
+  throw new SettingFault(`${file} is empty: put it back from a copy, or remove it if nothing was kept yet`);
+}
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')) throw thrown;
+  }
+}
+
+/** Written under another name first: a crash leaves none, never half of one. */
+async function make(file: string): Promise<string> {
+  const secret = randomBytes(secretBytes).toString('base64url');
+  const part = `${file}.part`;
+  await rm(part, { force: true });
+  const handle = await open(part, 'wx', 0o600);
+  try {
+    await handle.writeFile(secret);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(part, file);
+  return secret;
+}

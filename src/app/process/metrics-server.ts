@@ -1,0 +1,37 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pathOf } from '#base/http/url-path.ts';
+
+export interface MetricsServerOptions {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly contentType: string;
+  readonly read: () => string;
+}
+
+export interface MetricsServer {
+  readonly port: number;
+  close(): void;
+}
+
+/** Serves `/metrics` and nothing else, for `PARLEY_METRICS_PORT`. Rejects where the port cannot be had. */
+export function serveMetrics({ contentType, host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    const isAsked = pathOf(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
+    if (!isAsked) return response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(read());
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        close() {
+          server.close();
+          server.closeAllConnections();
+        },
+      });
+    });
+  });
+}

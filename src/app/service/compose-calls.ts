@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { AddonTools } from '#agent/addons.ts';
+import type { ToolSources } from '#agent/quick-app/load-tools.ts';
+import { RunStates, type StateSigner } from '#agent/quick-app/run-state.ts';
+import { tryTool } from '#agent/try-tool.ts';
+import type { Caches } from '#base/cache/cache-registry.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { guardClient } from '#base/net/guarded-client.ts';
+import { createGuardedFetch } from '#base/net/guarded-fetch.ts';
+import { NetGuard } from '#base/net/net-guard.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import { createLetterIds } from '#base/text/letter-id.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { ProtocolName } from '#contract/configuration/protocols.ts';
+import type { Calls } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { createRequireConsent } from '#domain/consent/require-consent.ts';
+import { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { defaultFileLimits } from '#domain/files/stored-resources.ts';
+import { LimitCounters } from '#domain/limits/limit-counters.ts';
+import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
+import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
+import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
+import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
+import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
+import { ReplySizes } from '#domain/usage/reply-sizes.ts';
+import { type AnswerWays, createAnswerChat } from '#pipeline/answer-chat.ts';
+import { answerEmbeddings } from '#pipeline/answer-embeddings.ts';
+import { answerPassThrough } from '#pipeline/answer-passthrough.ts';
+import { askFeature } from '#pipeline/ask-feature.ts';
+import { createAuthorize } from '#pipeline/authorize.ts';
+import { callApplication } from '#pipeline/call-application.ts';
+import { createCallUpstreams } from '#pipeline/call-upstream.ts';
+import { countTokens } from '#pipeline/count-tokens.ts';
+import { InnerCalls } from '#pipeline/inner-calls.ts';
+import { createReserveLimits } from '#pipeline/reserve-limits.ts';
+import { runAddons } from '#pipeline/run-addons.ts';
+import { runQuickApp } from '#pipeline/run-quick-app.ts';
+import { runRemoteTools } from '#pipeline/run-remote-tools.ts';
+import type { ToolRoutesDeps } from '#surfaces/applications/tool-routes.ts';
+import type { CallerRoutesDeps } from '#surfaces/listings/caller-routes.ts';
+import { TokenCache } from '#tools/authorization/token-cache.ts';
+import { McpTools, type McpUser } from '#tools/mcp/mcp-tools.ts';
+import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import type { VendorName } from '#upstreams/ai-sdk/dialect.ts';
+import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
+import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
+import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
+import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
+import { readRefusal } from '#upstreams/openai/read-reply.ts';
+import { createResponsesProtocol } from '#upstreams/responses/responses-protocol.ts';
+import { withChoices } from '#upstreams/with-choices.ts';
+import { withFunctions } from '#upstreams/with-functions.ts';
+import { withJsonMode } from '#upstreams/with-json-mode.ts';
+import { DocumentTools } from './document-tools.ts';
+import type { ServiceDeps } from './service-parts.ts';
+
+/** Parts with everything that may be left out. */
+export type CompleteServiceDeps = ServiceDeps &
+  Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'noteFault' | 'noteGraph' | 'noteAudit'>>;
+
+/** The way of every call, and what of it surfaces look at. */
+export type Line = ReturnType<typeof composeLine>;
+
+/** Builds what stands behind the surfaces: finding, consent, limits, upstreams and tools. */
+export function composeLine(deps: CompleteServiceDeps) {
+  const { snapshot, clock, caches, telemetry, loadBalancer, noteFault, noteGraph } = deps;
+  const { noteRemovedReferences = () => undefined, noteUnusablePart = () => undefined } = deps;
+  const { perRequestKeys, limits, seal } = deps.stores;
+  const newId = createLetterIds();
+  const catalog = new Catalog(deps.stores.applications);
+  const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
+  const states = new RunStates(toStateSigner(seal), texts);
+  const innerCalls = new InnerCalls({ telemetry, clock, newId });
+  const mcp = new McpTools(clock, caches);
+  const documents = new DocumentTools({
+    ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, noteFault },
+    noteMissing: deps.noteMissing,
+    noteUnusablePart,
+    innerCalls,
+  });
+  const openApi = new OpenApiReader();
+  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, noteFault, noteUnusablePart });
+  const guarded: HttpClient = {
+    send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
+    close: () => undefined,
+  };
+  const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
+  const callEndpoints = createCallUpstreams(upstreams);
+  const applications = { perRequestKeys, callUpstreams: callEndpoints };
+  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, clock, newId, noteFault };
+  const quickApps = {
+    toolSources: (of: Configuration) => toolSources(of).sources,
+    ...{ innerCalls, catalog, states, clock, newId, noteFault, noteGraph },
+  };
+  const ways: AnswerWays = {
+    callUpstreams: callEndpoints,
+    callApplication: (prepared, sink) => callApplication(applications, prepared, sink),
+    runAddons: (prepared, run) => runAddons(addons, prepared, run),
+    runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
+    runRemoteTools: (prepared, run) => runRemoteTools(quickApps, prepared, run),
+  };
+  const counters = new LimitCounters(limits, clock);
+  const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, noteFault });
+  const consent = composeConsent(deps, catalog);
+  const requireConsent = createRequireConsent(consent);
+  const calls: Calls = {
+    authorize: createAuthorize({ snapshot, catalog, requireConsent }),
+    answer: createAnswerChat({ states, reserveLimits, clock, ways, noteRemovedReferences, newId }),
+    embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
+    passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
+    askFeature: (ask, signal) =>
+      askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent, reserveLimits }, ask, signal),
+    countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
+  };
+  innerCalls.connect(calls);
+  const starters: CallerRoutesDeps['starters'] = (deployment, asking) => {
+    const { starters: ofServer } = toolSources(snapshot().configuration);
+    return startersOfServers({ starters: ofServer, noteFault }, deployment, asking);
+  };
+  const survey: ToolRoutesDeps['survey'] = (settings, signal) => toolSources(snapshot().configuration).survey(settings, signal);
+  const tryTool: ToolRoutesDeps['tryTool'] = (trial) => toolSources(snapshot().configuration).tryTool(trial);
+  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, innerCalls, starters, survey, tryTool };
+}
+
+function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {
+  const dependencies = (snapshot: ConfigSnapshot, caller: Caller) => dependenciesFor({ catalog, snapshot, caller });
+  return { store: stores.consents, dependencies, noteGraph };
+}
+
+function toStateSigner(seal: Seal): StateSigner {
+  const purpose = 'state of a quick app';
+  return { sign: (text) => seal.sign(text, purpose), verify: (text, signature) => seal.verify(text, signature, purpose) };
+}
+
+/** Slow enough that a stream is seen to be one. */
+const usualDemoPaceMs = 15;
+
+/** How upstreams are spoken to; `guarded` reaches what users may steer. */
+function composeProtocols(
+  { http, embedder, clock, demoPaceMs = usualDemoPaceMs, noteLost = () => undefined }: ServiceDeps,
+  guarded: HttpClient,
+): Record<ProtocolName, ChatProtocol> {
+  const newId = createLetterIds();
+  const tools = (protocol: ChatProtocol): ChatProtocol => withFunctions(protocol, newId);
+  const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId, paceMs: demoPaceMs });
+  const vendor = (name: VendorName): ChatProtocol =>
+    tools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, noteLost }))));
+  const responses = withChoices(createResponsesProtocol(http, clock, readRefusal));
+  return {
+    openai: tools(createOpenAiProtocol(http, 'openai', responses)),
+    azure: tools(createOpenAiProtocol(http, 'azure', responses)),
+    application: eitherOf(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
+    dial: createOpenAiProtocol(http, 'dial'),
+    anthropic: tools(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
+    bedrock: vendor('bedrock'),
+    vertex: vendor('vertex'),
+    gemini: vendor('gemini'),
+    mistral: vendor('mistral'),
+    demo: tools(withChoices(demo)),
+  };
+}
+
+function eitherOf(open: ChatProtocol, guarded: ChatProtocol): ChatProtocol {
+  return { hasChoices: open.hasChoices, chat: (ask, reply) => (ask.upstream.isGuarded ? guarded : open).chat(ask, reply) };
+}
+
+const tokenReplyMs = 30_000;
+
+/** Where tools come from under one configuration: behind its network guard. */
+interface ConfiguredTools {
+  readonly addons: AddonTools;
+  readonly sources: ToolSources;
+  /** What conversations may begin with, of one MCP server. */
+  readonly starters: ServersStartersDeps['starters'];
+  /** What one MCP server offers now. */
+  readonly survey: ToolRoutesDeps['survey'];
+  /** One run of one tool. */
+  readonly tryTool: ToolRoutesDeps['tryTool'];
+}
+
+/** What does not change with the configuration. */
+interface LastingSources {
+  readonly mcp: McpTools;
+  readonly documents: DocumentTools;
+  readonly caches: Caches;
+  readonly openApi: OpenApiReader;
+  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly noteUnusablePart: NoteUnusablePart;
+}
+
+/** Gives the tools of the configuration in force, made once for each. */
+function createToolSources(clock: Clock, lasting: LastingSources): (configuration: Configuration) => ConfiguredTools {
+  const made = new WeakMap<Configuration, ConfiguredTools>();
+  return (configuration) => {
+    let tools = made.get(configuration);
+    if (tools === undefined) {
+      tools = toTools(configuration, clock, lasting);
+      made.set(configuration, tools);
+    }
+    return tools;
+  };
+}
+
+function toTools(configuration: Configuration, clock: Clock, lasting: LastingSources): ConfiguredTools {
+  const { security, tools: limits } = configuration;
+  const { connectMs, listMs, timeoutMs } = limits;
+  const { allowPrivateNetworks } = security;
+  const guard = new NetGuard(allowPrivateNetworks);
+  const http: HttpClient = guardClient(guard, (lookup) => new LeanClient({ lookup }));
+  const { caches } = lasting;
+  const tokens = new TokenCache({
+    http,
+    clock,
+    caches,
+    timeouts: { connectMs, firstByteMs: tokenReplyMs, idleMs: tokenReplyMs },
+  });
+  const rules = JSON.stringify([allowPrivateNetworks, connectMs, listMs, timeoutMs]);
+  const network = { fetch: createGuardedFetch(guard, connectMs), tokens, timeoutMs, connectMs, listMs, rules };
+  const sources: ToolSources = {
+    http,
+    tokens,
+    limits,
+    async mcp(settings, context) {
+      const loaded = await lasting.mcp.load(settings, network, context);
+      const { application, owner } = context;
+      if (owner === null && settings.allowedTools !== undefined)
+        lasting.noteUnusablePart({ kind: 'tools', application, toolset: settings.name, names: loaded.unknownNames });
+      return loaded;
+    },
+    documents: (settings, context) => lasting.documents.load(settings, configuration, context),
+  };
+  const onFault = (tool: string, thrown: unknown): void => lasting.noteFault(`the tool ${tool} failed`, thrown);
+  return {
+    addons: new AddonTools({ http, tokens, clock, caches, limits, reader: lasting.openApi }),
+    sources,
+    tryTool: (trial) => tryTool(trial, { sources, clock, limits, onFault }),
+    starters: (settings, user) => lasting.mcp.starters(settings, network, user),
+    survey: (settings, signal) => lasting.mcp.survey(settings, network, signal),
+  };
+}
+
+/** What comes later is kept, and told to who asks next. */
+const longestWaitMs = 2_000;
+
+interface ServersStartersDeps {
+  /** Of one server; rejects with ToolFault, or with the signal's reason. */
+  readonly starters: (settings: McpToolsetSettings, user: McpUser) => Promise<readonly string[]>;
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** The prompts that an application takes over from its MCP servers for its users to begin with; of a server that does not give them in two seconds none. */
+async function startersOfServers(
+  { starters, noteFault }: ServersStartersDeps,
+  { id, quickApp }: Deployment,
+  { caller: { subject }, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const waiting = AbortSignal.any([signal, AbortSignal.timeout(longestWaitMs)]);
+  const user = { subject, application: id, signal: waiting };
+  const told = (quickApp?.toolsets ?? []).filter(hasPrompts).map(async (settings) => {
+    try {
+      return await starters(settings, user);
+    } catch (thrown) {
+      if (!waiting.aborted && !(thrown instanceof ToolFault)) noteFault(`the prompts of ${settings.name} were not read`, thrown);
+      return [];
+    }
+  });
+  return (await Promise.all(told)).flat();
+}
+
+function hasPrompts(toolset: QuickAppToolset): toolset is McpToolsetSettings {
+  return toolset.kind === 'mcp' && toolset.prompts === true;
+}

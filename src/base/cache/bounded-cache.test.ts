@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { BoundedCache } from './bounded-cache.ts';
+import { Caches } from './cache-registry.ts';
+
+/** Room for so many values of 1,000 bytes with one letter as key. */
+function roomFor(count: number): BoundedCache<string> {
+  return new BoundedCache({ maxBytes: count * 1_130, bytesOf: ({ length }) => length });
+}
+
+const value = 'x'.repeat(1_000);
+
+describe('a bounded cache', () => {
+  it('never holds more bytes than it may, whatever comes', () => {
+    const cache = roomFor(10);
+    let most = 0;
+    for (let nth = 0; nth < 1_000; nth += 1) {
+      cache.set(`key ${nth % 37}`, 'x'.repeat((nth * 311) % 3_000));
+      cache.find(`key ${nth % 5}`);
+      most = Math.max(most, cache.bytes);
+    }
+    expect(most).toBeGreaterThan(9_000);
+    expect(most).toBeLessThanOrEqual(11_300);
+  });
+
+  it('lets go of the oldest that was not used, and of used ones after that', () => {
+    const cache = roomFor(3);
+    for (const key of ['a', 'b', 'c']) cache.set(key, value);
+    cache.find('a');
+    cache.set('d', value);
+    expect(['a', 'b', 'c', 'd'].map((key) => cache.find(key) !== undefined)).toEqual([true, false, true, true]);
+    cache.set('e', value);
+    expect(cache.bytes).toBeLessThanOrEqual(3 * 1_130);
+    expect(cache.find('e')).toBe(value);
+  });
+
+  it('counts a value that takes the place of another once, and one that was dropped not at all', () => {
+    const cache = roomFor(3);
+    cache.set('a', value);
+    const one = cache.bytes;
+    cache.set('a', value);
+    expect(cache.bytes).toBe(one);
+    cache.delete('a');
+    cache.delete('a');
+    expect(cache.bytes).toBe(0);
+  });
+
+  it('does not keep what alone is too much, and keeps the others', () => {
+    const cache = roomFor(2);
+    cache.set('a', value);
+    cache.set('b', 'x'.repeat(10_000));
+    expect([cache.find('a'), cache.find('b')]).toEqual([value, undefined]);
+  });
+
+  it('counts keys, so that long ones are bounded too', () => {
+    const cache = new BoundedCache<boolean>({ maxBytes: 10_000, bytesOf: () => 1 });
+    for (let nth = 0; nth < 100; nth += 1) cache.set(`${nth}`.padStart(1_000), true);
+    expect(cache.bytes).toBeLessThanOrEqual(10_000);
+    expect(cache.find('99'.padStart(1_000))).toBe(true);
+  });
+});
+
+describe('the caches of a node', () => {
+  it('tell their sizes by name, the newest of a name', () => {
+    const caches = new Caches();
+    const bounds = { maxBytes: 10_000, bytesOf: (text: string) => text.length };
+    caches.open('first', bounds).set('a', value);
+    caches.open('second', bounds);
+    const before = caches.sizes();
+    caches.open('first', bounds);
+    expect(before).toEqual([
+      { name: 'first', bytes: 1_121 },
+      { name: 'second', bytes: 0 },
+    ]);
+    expect(caches.sizes().map(({ bytes }) => bytes)).toEqual([0, 0]);
+  });
+});

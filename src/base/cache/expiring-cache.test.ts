@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { Clock } from '../time/clock.ts';
+import { BoundedCache } from './bounded-cache.ts';
+import { type Expiring, ExpiringCache, expiringBytes } from './expiring-cache.ts';
+
+const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
+
+function openCache(maxBytes: number) {
+  const kept = new BoundedCache<Expiring<string>>({ maxBytes, bytesOf: expiringBytes((text) => text.length) });
+  const made: string[] = [];
+  const cache = new ExpiringCache({ clock, kept, failureFreshMs: 0 });
+  const get = (key: string, chars = 1_000): Promise<string> =>
+    cache.get(key, async () => {
+      made.push(key);
+      return { value: key.padEnd(chars), freshMs: 1_000 };
+    });
+  return { kept, made, get };
+}
+
+it('what was made counts by what it takes, once that is known', async () => {
+  const { kept, get } = openCache(100_000);
+  const making = get('a', 50_000);
+  expect(kept.bytes).toBeLessThan(1_000);
+  await making;
+  expect(kept.bytes).toBeGreaterThan(50_000);
+});
+
+it('few large values are kept, however many are asked for, and those asked for meanwhile are made once', async () => {
+  const { kept, made, get } = openCache(100_000);
+  for (let nth = 0; nth < 50; nth += 1) await Promise.all([get(`key ${nth}`, 30_000), get(`key ${nth}`, 30_000)]);
+  expect(made).toHaveLength(50);
+  expect(kept.bytes).toBeLessThanOrEqual(100_000);
+  await get('key 49');
+  expect(made).toHaveLength(50);
+  await get('key 0');
+  expect(made).toHaveLength(51);
+});
+
+it('what fails is made again', async () => {
+  const { kept } = openCache(100_000);
+  const cache = new ExpiringCache({ clock, kept, failureFreshMs: 0 });
+  await expect(cache.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  expect(await cache.get('a', async () => ({ value: 'there', freshMs: 1 }))).toBe('there');
+});

@@ -1,0 +1,61 @@
+import { stringEnd } from '../text/string-end.ts';
+import { chars, parseJson } from './json.ts';
+
+/** An object or a list that is open at some place of a text. */
+interface Open {
+  /** Of an object, those that were there already; undefined for a list. */
+  readonly keys: Set<string> | undefined;
+  /** The key or the number of the item at this place. */
+  at: string | number;
+  expectsKey: boolean;
+}
+
+/**
+ * The path of the first key that stands twice in one object of a JSON text; undefined if there is none. What reads such a text takes the one
+ * or the other. The text must be known to be JSON.
+ */
+export function duplicateKey(text: string): readonly (string | number)[] | undefined {
+  const open: Open[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char < chars.quote) continue;
+    switch (char) {
+      case chars.opening:
+        open.push({ keys: new Set(), at: '', expectsKey: true });
+        break;
+      case chars.openingList:
+        open.push({ keys: undefined, at: 0, expectsKey: false });
+        break;
+      case chars.closing:
+      case chars.closingList:
+        open.pop();
+        break;
+      case chars.comma:
+        goOn(open.at(-1));
+        break;
+      case chars.quote: {
+        const end = stringEnd(text, at + 1);
+        const inner = open.at(-1);
+        if (inner?.expectsKey && !takes(inner, text.slice(at, end + 1))) return open.map((each) => each.at);
+        at = end;
+      }
+    }
+  }
+  return undefined;
+}
+
+function goOn(inner: Open | undefined): void {
+  if (inner === undefined) return;
+  if (typeof inner.at === 'number') inner.at += 1;
+  else inner.expectsKey = true;
+}
+
+/** Whether the key is new in its object. */
+function takes(inner: Open, written: string): boolean {
+  const key = written.includes('\\') ? String(parseJson(written)) : written.slice(1, -1);
+  inner.at = key;
+  inner.expectsKey = false;
+  if (inner.keys?.has(key)) return false;
+  inner.keys?.add(key);
+  return true;
+}

@@ -1,0 +1,216 @@
+import { isAscii } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { fromLatin1, hasControls } from '../text/bytes.ts';
+import { countEscapes, stringEnd } from '../text/string-end.ts';
+import {
+  chars,
+  escapeChars,
+  type JsonBounds,
+  type JsonObject,
+  keyNodes,
+  manyChars,
+  parseJson,
+  requireShort,
+  textNodes,
+  tooDeep,
+  tooMany,
+} from './json.ts';
+
+/** Shorter strings are left to the parser, shorter fields are written anew. */
+const longChars = 512;
+/** Stands for a long string while the rest of its text is parsed; nobody outside can guess it. */
+const mark = `${randomUUID()}:`;
+
+/** By byte: 1 for those of `chars`. */
+const isStructural = Uint8Array.from({ length: 256 }, (_, byte) => (Object.values<number>(chars).includes(byte) ? 1 : 0));
+
+/** A part of the text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Splits a JSON text into its long plain strings and the rest, of which it counts what would be made of it. Meaningless for a text that is
+ * not JSON. Throws JsonFault as soon as a bound is broken.
+ */
+export class JsonOutline {
+  /** As latin1 bytes, with marks in the place of the long strings. */
+  readonly rest: string;
+  /** Whether `text` is the text as it is read, too. */
+  readonly isAscii: boolean;
+  keyCount = 0;
+  readonly #long: string[] = [];
+  readonly #bytes: Buffer;
+  readonly #bounds: JsonBounds;
+  readonly #hasControls: boolean;
+  readonly #fields: (Span & { readonly name: Span })[] = [];
+  #text: string | undefined;
+  #rest = '';
+  #restStart = 0;
+  /** What is left to the parser, as it costs: what has been cut out is taken off, escapes are added. */
+  #extraCost = 0;
+  #nextBackslash = -1;
+  #lastString: Span = { start: 0, end: 0 };
+  #depth = 0;
+  #nodes = 0;
+  #field: { readonly name: Span; readonly start: number } | undefined;
+
+  constructor(bytes: Buffer, bounds: JsonBounds, withControls: boolean) {
+    this.#bytes = bytes;
+    this.#bounds = bounds;
+    this.#hasControls = withControls;
+    this.isAscii = isAscii(bytes);
+    this.#scan();
+    this.rest = this.#rest + this.text.slice(this.#restStart);
+  }
+
+  /** The whole text, as latin1 bytes; made when a string is looked for, so that a body without one is refused sooner. */
+  get text(): string {
+    this.#text ??= this.#bytes.toString('latin1');
+    return this.#text;
+  }
+
+  /** Whether parsing only the rest is cheaper, although the rest is decoded a second time. */
+  get isMostlyCut(): boolean {
+    return this.rest.length * 2 < this.text.length;
+  }
+
+  /** The fields of the text's object that are long, by name. */
+  fieldsOf(value: JsonObject): ReadonlyMap<string, Span & { readonly value: unknown }> {
+    return new Map(
+      this.#fields.map(({ name, start, end }) => {
+        const key = parseJson(fromLatin1(this.text.slice(name.start, name.end))) as string;
+        return [key, { start, end, value: value[key] }];
+      }),
+    );
+  }
+
+  /** Puts the long strings in the place of their marks, everywhere in an object or array. Gives the number of keys. */
+  restore(parent: object): number {
+    if (Array.isArray(parent)) {
+      let keys = 0;
+      for (let at = 0; at < parent.length; at += 1) keys += this.#restoreAt(parent, at);
+      return keys;
+    }
+    let keys = 0;
+    for (const key in parent) keys += 1 + this.#restoreAt(parent as JsonObject, key);
+    return keys;
+  }
+
+  #restoreAt<Key extends string | number>(parent: Record<Key, unknown>, key: Key): number {
+    const value = parent[key];
+    if (typeof value === 'object' && value !== null) return this.restore(value);
+    if (typeof value === 'string' && value.startsWith(mark)) parent[key] = this.#long[Number(value.slice(mark.length))];
+    return 0;
+  }
+
+  #scan(): void {
+    const bytes = this.#bytes;
+    let end = this.#scannedEnd();
+    let at = 0;
+    for (; at < end; at += 1) {
+      const byte = bytes[at] as number;
+      if (isStructural[byte] === 0) continue;
+      switch (byte) {
+        case chars.quote:
+          at = this.#skipString(at);
+          end = this.#scannedEnd();
+          break;
+        case chars.opening:
+        case chars.openingList:
+          this.#open();
+          break;
+        case chars.colon:
+          this.#count(keyNodes, at);
+          this.keyCount += 1;
+          if (this.#depth === 1) this.#field = { name: this.#lastString, start: at + 1 };
+          break;
+        case chars.comma:
+          this.#count(1, at);
+          if (this.#depth === 1) this.#endField(at);
+          break;
+        case chars.closing:
+        case chars.closingList:
+          if (this.#depth === 1) this.#endField(at);
+          this.#depth -= 1;
+      }
+    }
+    requireShort(at + this.#extraCost, this.#bounds);
+  }
+
+  /** Where the scan is over, or a bound is broken. */
+  #scannedEnd(): number {
+    return Math.min(this.#bytes.length, (this.#bounds.maxParsedChars ?? Number.POSITIVE_INFINITY) - this.#extraCost + 1);
+  }
+
+  #open(): void {
+    this.#nodes += 1;
+    this.#depth += 1;
+    if (this.#depth > this.#bounds.maxDepth) throw tooDeep(this.#bounds);
+  }
+
+  #count(nodes: number, at: number): void {
+    this.#nodes += nodes;
+    if (this.#nodes > this.#bounds.maxNodes) throw tooMany(this.#bounds);
+    if (at > manyChars) requireShort(at + this.#extraCost, this.#bounds);
+  }
+
+  #endField(end: number): void {
+    if (this.#field !== undefined && end - this.#field.start >= longChars) this.#fields.push({ ...this.#field, end });
+    this.#field = undefined;
+  }
+
+  /** Gives the place of the quote that closes the string. */
+  #skipString(start: number): number {
+    const end = stringEnd(this.text, start + 1);
+    this.#lastString = { start, end: end + 1 };
+    this.#count(textNodes, start);
+    if (end - start > longChars) this.#skipLong(start + 1, end);
+    else if (this.#bytes.length > manyChars) this.#countEscapes(start + 1, end);
+    return end;
+  }
+
+  #skipLong(start: number, end: number): void {
+    if (this.#isPlain(start, end) && !this.#isKey(end)) this.#cut(start, end);
+    else if (this.#bytes.length > manyChars) this.#countEscapes(start, end);
+  }
+
+  #countEscapes(start: number, end: number): void {
+    requireShort(end + this.#extraCost, this.#bounds);
+    if (this.#hasBackslash(start, end)) this.#extraCost += escapeChars * countEscapes(this.text, start, end);
+  }
+
+  #cut(start: number, end: number): void {
+    this.#rest += `${this.text.slice(this.#restStart, start)}${mark}${this.#long.length}`;
+    this.#restStart = end;
+    this.#extraCost -= end - start;
+    const isSliceable = this.isAscii || this.#bytes.length <= manyChars || isAscii(this.#bytes.subarray(start, end));
+    this.#long.push(isSliceable ? this.text.slice(start, end) : this.#bytes.toString('utf8', start, end));
+  }
+
+  /** Whether the string has no escapes and no control characters, and is ASCII: of large texts others are cut out as well. */
+  #isPlain(start: number, end: number): boolean {
+    if (this.#hasBackslash(start, end)) return false;
+    if (this.#hasControls && hasControls(this.#bytes.subarray(start, end))) return false;
+    return this.isAscii || this.#bytes.length > manyChars || isAscii(this.#bytes.subarray(start, end));
+  }
+
+  #hasBackslash(start: number, end: number): boolean {
+    if (this.#nextBackslash < start) {
+      const next = this.text.indexOf('\\', start);
+      this.#nextBackslash = next === -1 ? this.text.length : next;
+    }
+    return this.#nextBackslash < end;
+  }
+
+  #isKey(end: number): boolean {
+    let next = end + 1;
+    while (isSpace(this.text.charCodeAt(next))) next += 1;
+    return this.text.charCodeAt(next) === chars.colon;
+  }
+}
+
+function isSpace(char: number): boolean {
+  return char === 32 || (char >= 9 && char <= 13);
+}

@@ -1,0 +1,195 @@
+import { countEscapes, stringEnd } from '../text/string-end.ts';
+import { jsonFaultAt } from './json-error-position.ts';
+
+export type JsonObject = { [key: string]: unknown };
+
+/** The text is not JSON, or breaks a bound. The message may be shown. */
+export class JsonFault extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'JsonFault';
+  }
+}
+
+export interface JsonBounds {
+  /** How deep arrays and objects may be nested. */
+  readonly maxDepth: number;
+  /** How many values and items the whole may have. A string counts as 2, a key as 6, anything else as 1: that is what they cost. */
+  readonly maxNodes: number;
+  /** How long the text may be that is parsed in one go, an escape as `escapeChars`; absent: as long as can be. */
+  readonly maxParsedChars?: number;
+  /** Whether a key may be `__proto__`: for readers that keep such keys. */
+  readonly allowsProto?: boolean;
+}
+
+/** What can be parsed and looked through in a tenth of a second, more or less: nobody else is served meanwhile. */
+export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000, maxParsedChars: 32 * 1024 ** 2 };
+
+/** An escape costs as much as so many plain chars. */
+export const escapeChars = 8;
+/** Escapes are counted in longer texts only. */
+export const manyChars = 4 * 1024 ** 2;
+/** What a key and a text cost beside what parts them. */
+export const [keyNodes, textNodes] = [5, 1];
+const mostSearchedChars = 1024 ** 2;
+/** To keep numbers that JavaScript has none for, each node is visited a second time, which takes so many times as long. */
+const secondVisit = 10;
+
+/** Not in the types of the language yet: a value that is written as that text. */
+const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
+
+/** Whether a value is a number that JavaScript has none for, kept as it was written. */
+export const isWrittenNumber = isRawJSON;
+
+/** What JSON is made of, outside of its strings. */
+export const chars = { quote: 34, comma: 44, colon: 58, opening: 123, closing: 125, openingList: 91, closingList: 93 } as const;
+
+const integer = /^-?\d+$/;
+
+/** A text that is known to be short, and to have few nodes. */
+export interface CountedText {
+  /** The text that it is a part of; absent: it is all. */
+  readonly toWhole?: (() => string) | undefined;
+}
+
+/**
+ * Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Integers beyond 2^53 and
+ * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault, which tells a place in
+ * what `toWhole` gives if the text is only a part.
+ */
+export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, counted?: CountedText): unknown {
+  // A text has no more nodes than chars, so a short one cannot break the bound.
+  if (counted === undefined && text.length > bounds.maxNodes) requireFew(text, bounds);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new JsonFault(`the text is not JSON${placeOfFault(counted?.toWhole?.() ?? text)}`, cause);
+  }
+  if (!hasUnheld(value, bounds)) return value;
+  const most = bounds.maxNodes / secondVisit;
+  if (text.length > most && countNodes(value) > most)
+    throw new JsonFault(`the JSON has numbers beyond 2^53 among more than ${most} keys and items; send them as texts`);
+  return JSON.parse(text, keepUnheld);
+}
+
+function countNodes(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + countNodes(each), 1);
+}
+
+/** The place in words; nothing for a long text, since to look for it takes many times as long as to parse. */
+function placeOfFault(text: string): string {
+  if (text.length > mostSearchedChars) return '';
+  const { line, column } = jsonFaultAt(text);
+  return ` from line ${line}, column ${column} on`;
+}
+
+function keepUnheld(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || isHeld(value)) return value;
+  return !Number.isFinite(value) || integer.test(source) ? rawJSON(source) : value;
+}
+
+/** Whether a number is sure to be the one that was written, as far as its whole part goes. */
+function isHeld(value: number): boolean {
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+}
+
+/** Parses text that may be anything; undefined if it is not JSON within the bounds. */
+export function tryParseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
+  try {
+    return parseJson(text, bounds);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number that is kept as it was written is an object to JavaScript, and none here. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value);
+}
+
+/** Counts in the text what would be made of it: to make it can take thirty times the room of the text. */
+function requireFew(text: string, bounds: JsonBounds): void {
+  const { maxDepth, maxNodes } = bounds;
+  let cost = text.length;
+  requireShort(cost, bounds);
+  let nodes = 0;
+  let depth = 0;
+  // The next backslash of the text, so that strings without one do not search for it again.
+  let backslashAt = -1;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char < chars.quote) continue;
+    switch (char) {
+      case chars.quote: {
+        const end = stringEnd(text, at + 1);
+        if (text.length > manyChars) {
+          if (backslashAt <= at) backslashAt = findBackslash(text, at + 1);
+          if (backslashAt < end) cost += escapeChars * countEscapes(text, backslashAt, end);
+        }
+        nodes += textNodes;
+        at = end;
+        break;
+      }
+      case chars.opening:
+      case chars.openingList:
+        nodes += 1;
+        depth += 1;
+        break;
+      case chars.closing:
+      case chars.closingList:
+        depth -= 1;
+        break;
+      case chars.comma:
+        nodes += 1;
+        break;
+      case chars.colon:
+        nodes += keyNodes;
+    }
+    if (depth > maxDepth) throw tooDeep(bounds);
+    if (nodes > maxNodes) throw tooMany(bounds);
+  }
+  requireShort(cost, bounds);
+}
+
+/** Returns the position of the next backslash, or the length of the text if there is none. */
+function findBackslash(text: string, start: number): number {
+  const at = text.indexOf('\\', start);
+  return at === -1 ? text.length : at;
+}
+
+/** Throws JsonFault if that many chars are too many to be parsed in one go. */
+export function requireShort(length: number, { maxParsedChars = Number.POSITIVE_INFINITY }: JsonBounds): void {
+  if (length <= maxParsedChars) return;
+  const mebibytes = maxParsedChars / 1024 ** 2;
+  throw new JsonFault(
+    `the JSON has more than ${mebibytes} MiB beside long strings without escapes, where an escape counts as ${escapeChars} bytes`,
+  );
+}
+
+export function tooMany({ maxNodes }: JsonBounds): JsonFault {
+  return new JsonFault(`the JSON has more than ${maxNodes} keys and items`);
+}
+
+export function tooDeep({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): JsonFault {
+  return new JsonFault(`the JSON is nested deeper than ${maxDepth} levels`);
+}
+
+/** Whether a parsed value has a number that JavaScript has none for. Throws JsonFault if it breaks a bound. */
+function hasUnheld(value: unknown, bounds: JsonBounds, depth = 0): boolean {
+  if (typeof value === 'number') return !Number.isSafeInteger(value) && !isHeld(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === bounds.maxDepth) throw tooDeep(bounds);
+  let isFound = false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (hasUnheld(item, bounds, depth + 1)) isFound = true;
+    return isFound;
+  }
+  for (const key in value) {
+    if (key === '__proto__' && bounds.allowsProto !== true) throw new JsonFault('the JSON has a key named __proto__');
+    if (hasUnheld((value as JsonObject)[key], bounds, depth + 1)) isFound = true;
+  }
+  return isFound;
+}

@@ -1,0 +1,195 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
+import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
+import { isResultName, Message } from './message.ts';
+import { parseMessage } from './parse-message.ts';
+
+/** A function the assistant may ask to call. */
+const FunctionOffer = Type.Object({
+  name: Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' }),
+  description: Type.Optional(Type.String()),
+  parameters: Type.Optional(Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description: 'A JSON Schema.' })),
+});
+type FunctionOffer = Static<typeof FunctionOffer> & { [key: string]: unknown };
+
+/** A system addon by name, or a plugin schema by address: exactly one. */
+const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Optional(Type.String()) });
+
+const head = {
+  model: Type.Optional(
+    Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),
+  ),
+};
+
+const options = {
+  functions: Type.Optional(Type.Array(Type.Unsafe<FunctionOffer>(FunctionOffer))),
+  function_call: Type.Optional(
+    Type.Union([Type.Enum(['none', 'auto']), Type.Object({ name: Type.String() })], {
+      description: 'Default: auto with functions, none without. An object names the function that must be called.',
+    }),
+  ),
+  addons: Type.Optional(
+    Type.Array(Addon, {
+      maxItems: 32,
+      description:
+        'Tools that Parley runs: a configured addon by name, or the address of an OpenAPI document or plugin manifest.',
+    }),
+  ),
+  stream: Type.Optional(Type.Boolean({ default: false })),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, default: 1 })),
+  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),
+  n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128, default: 1, description: 'How many choices to generate.' })),
+  stop: Type.Optional(Type.Union([Type.String(), Type.Null(), Type.Array(Type.String(), { minItems: 1, maxItems: 4 })])),
+  max_tokens: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'Absent: the model decides. A model of the Anthropic protocol gets `limits.maxCompletionTokens` of its configuration, else 4096.',
+    }),
+  ),
+  presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
+  frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
+  logit_bias: Type.Optional(
+    Type.Union([Type.Null(), Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 }))], {
+      description: 'Token ids and how much likelier or less likely each becomes.',
+    }),
+  ),
+  user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),
+};
+
+/** The body of a chat completion (docs/wire.md, Chat request), for documents; `parseChatRequest` checks it. Further fields are carried untouched. */
+export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, { minItems: 1 }), ...options });
+export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
+
+const headShape = Compile(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }));
+const Options = Type.Object(options);
+const optionsShape = Compile(Options);
+const passedOn = [
+  'tools',
+  'tool_choice',
+  'response_format',
+  'seed',
+  'stream_options',
+  'max_completion_tokens',
+  'parallel_tool_calls',
+];
+const known: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...passedOn]);
+/** Further fields of the OpenAI API. */
+const further = [
+  ...['audio', 'logprobs', 'metadata', 'modalities', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
+  ...['reasoning_effort', 'safety_identifier', 'service_tier', 'store', 'top_logprobs', 'verbosity', 'web_search_options'],
+];
+/** Where null stands for absence; not sent on, since strict upstreams refuse it. Some SDKs send unset fields as null. */
+const nullable = {
+  request: new Set([...known, ...further].filter((field) => field !== 'messages')),
+  tool: new Set(['description', 'parameters', 'strict']),
+  addon: new Set(Object.keys(Addon.properties)),
+};
+
+/** A chat request as it may be sent on: known fields are checked (docs/wire.md, Chat request), others kept. Throws invalid_request for the first fault: messages first, then the other fields in the order of `ChatRequest`. */
+export function parseChatRequest(value: unknown): ChatRequest {
+  let request = value;
+  if (isJsonObject(value)) {
+    const hasNull = refuseOtherCase(value, known);
+    if (hasNull || value.tools !== undefined || value.functions !== undefined || value.addons !== undefined)
+      request = withoutAbsent(value);
+  }
+  const { messages: given } = requireShape(headShape, request);
+  let messages = given as Message[];
+  for (let index = 0; index < given.length; index += 1) {
+    const message = parseMessage(given[index], `messages[${index}]`);
+    if (message === given[index]) continue;
+    if (messages === given) messages = [...messages];
+    messages[index] = message;
+  }
+  checkFunctionResults(messages);
+  return { ...requireOptions(request), messages };
+}
+
+/**
+ * Returns the request with default values for fields that it does not have. Checks these values and the combination of functions
+ * and tools, and omits values that are null. The other fields follow the rules of the client's dialect, which differ: messages
+ * may have more stop sequences. Throws `invalid_request`.
+ */
+export function withDefaults(request: ChatRequest, defaults: JsonObject): ChatRequest {
+  let missing: JsonObject | undefined;
+  for (const field in defaults) {
+    if (request[field] !== undefined || (isOutputBound(field) && (hasOutputBound(request) || hasOutputBound(missing)))) continue;
+    missing ??= {};
+    missing[field] = defaults[field];
+  }
+  if (missing === undefined) return request;
+  const checked = requireShape(optionsShape, withoutAbsent(missing));
+  checked.addons?.forEach(checkAddon);
+  const completed = { ...request, ...checked };
+  if (completed.functions !== undefined || completed.function_call !== undefined) checkFunctions(completed);
+  return completed;
+}
+
+/** The bound of a reply has two names. Upstreams reject a request that uses both. */
+function isOutputBound(field: string): boolean {
+  return field === 'max_tokens' || field === 'max_completion_tokens';
+}
+
+function hasOutputBound(fields: JsonObject = {}): boolean {
+  return (fields.max_tokens ?? fields.max_completion_tokens ?? undefined) !== undefined;
+}
+
+function requireOptions(request: unknown): Static<typeof Options> {
+  const checked = requireShape(optionsShape, request);
+  if (checked.functions !== undefined || checked.function_call !== undefined) checkFunctions(checked as ChatRequest);
+  checked.addons?.forEach(checkAddon);
+  return checked;
+}
+
+/** The request without fields that are null, and without lists of tools that are empty. */
+function withoutAbsent(value: JsonObject): unknown {
+  const request = withoutEmptyList(
+    withoutEmptyList(withoutNulls(value, nullable.request), ['tools', 'tool_choice', 'parallel_tool_calls']),
+    ['functions', 'function_call'],
+  );
+  const toTool = (tool: unknown) => mapField(tool, 'function', (offer) => cleaned(offer, nullable.tool));
+  const tooled = mapField(request, 'tools', (tools) => mapItems(tools, toTool));
+  const functional = mapField(tooled, 'functions', (offers) => mapItems(offers, (offer) => cleaned(offer, nullable.tool)));
+  return mapField(functional, 'addons', (addons) => mapItems(addons, (addon) => cleaned(addon, nullable.addon)));
+}
+
+/**
+ * Each function message has the name of the call that it answers. One without an earlier call is accepted. The names of
+ * functions may contain dashes, which some clients replace, since the names of messages may not.
+ */
+function checkFunctionResults(messages: readonly Message[]): void {
+  let waiting: string | undefined;
+  for (let index = 0; index < messages.length; index += 1) {
+    const { role, name, function_call: call } = messages[index] as Message;
+    if (call !== undefined) waiting = call.name;
+    if (role !== 'function' || waiting === undefined) continue;
+    if (!isResultName(name, waiting))
+      throw requestFault(
+        `messages[${index}].name`,
+        `must be ${JSON.stringify(waiting)}, the name of the function call that it answers`,
+      );
+    waiting = undefined;
+  }
+}
+
+function checkFunctions(request: ChatRequest): void {
+  const { functions, function_call: choice } = request;
+  if (request.tools !== undefined) {
+    for (const old of ['functions', 'function_call']) {
+      if (request[old] !== undefined)
+        throw requestFault(old, 'cannot be sent together with tools; use tools and tool_choice alone');
+    }
+  }
+  if (typeof choice !== 'object') return;
+  const isOffered = functions?.some(({ name }) => name === choice.name) ?? false;
+  if (!isOffered) throw requestFault('function_call.name', 'must be the name of one of the functions of the request');
+}
+
+function checkAddon(addon: Static<typeof Addon>, index: number): void {
+  const hasName = addon.name !== undefined;
+  if (hasName === (addon.url !== undefined))
+    throw requestFault(`addons[${index}]`, hasName ? 'must not have both name and url' : 'must have name or url');
+}

@@ -1,0 +1,136 @@
+import { isJsonObject, isWrittenNumber, type JsonObject } from '#base/json/json.ts';
+import type { Chunk, ChunkChoice, Completion, CompletionChoice } from './chunk.ts';
+
+type Fields = Map<string, unknown>;
+type Message = CompletionChoice['message'];
+
+/** A list whose items are told apart by their `index`; those without one stand behind, as they came. */
+class IndexedItems {
+  readonly byIndex = new Map<number, Fields>();
+  readonly others: unknown[] = [];
+}
+
+const maxIndex = 100_000;
+const maxItems = 1_000_000;
+/** Within a choice, a later value of these takes the place of an earlier one, whole. */
+const replaced: ReadonlySet<string> = new Set([
+  ...['role', 'id', 'object', 'model', 'type', 'reference_type', 'status', 'finish_reason', 'system_fingerprint'],
+  ...['usage', 'statistics', 'state', 'schema'],
+]);
+/** Of these the first value that is not empty stays. */
+const identity: ReadonlySet<string> = new Set(['id', 'created', 'model']);
+
+/**
+ * Folds the chunks of a reply to the whole reply (docs/wire.md, JSON answers). In a delta strings are joined, list items merged by
+ * `index` or else appended, everything else replaced; nulls are ignored, but for the status of a stage that never ended.
+ * Beside a delta strings are replaced too, beside the choices everything is. Chunks are not changed. Throws what `refuse` makes
+ * if an index is no integer from 0 to 100,000 or there are more than a million items. The page folds with it too.
+ */
+export class ChunkFold {
+  readonly #fields: Fields = new Map();
+  readonly #choices = new IndexedItems();
+  readonly #refuse: (message: string) => Error;
+  #itemsLeft = maxItems;
+
+  constructor(refuse: (message: string) => Error) {
+    this.#refuse = refuse;
+  }
+
+  add(chunk: Chunk): void {
+    const { choices, object: _object, ...fields } = chunk;
+    for (const [key, value] of Object.entries(fields)) {
+      const isSettled = identity.has(key) && Boolean(this.#fields.get(key));
+      if (key !== '__proto__' && value !== null && !isSettled) this.#fields.set(key, value);
+    }
+    for (const choice of choices) if (isJsonObject(choice)) this.#addChoice(choice);
+  }
+
+  /** The reply so far. */
+  completion(): Completion {
+    const { id = '', created = 0, ...fields } = toPlain(this.#fields) as Partial<Completion>;
+    const choices = toPlain(this.#choices) as Partial<CompletionChoice>[];
+    return { id, object: 'chat.completion', created, ...fields, choices: choices.map(toChoice) };
+  }
+
+  #addChoice({ index = 0, delta, message: _message, ...choice }: Partial<ChunkChoice>): void {
+    const folded = this.#at(this.#choices, index);
+    this.#fold(folded, choice, false);
+    if (isJsonObject(delta)) folded.set('message', this.#folded(folded.get('message'), delta, true));
+  }
+
+  #fold(into: Fields, source: object, joins: boolean): void {
+    for (const [key, value] of Object.entries(source)) {
+      const old = into.get(key);
+      if (key === '__proto__' || value === undefined || (value === '' && old !== undefined)) continue;
+      if (value === null) {
+        if (key === 'status' && old === undefined) into.set(key, null);
+      } else {
+        into.set(key, replaced.has(key) ? value : this.#folded(old, value, joins));
+      }
+    }
+  }
+
+  #folded(old: unknown, value: unknown, joins: boolean): unknown {
+    if (typeof value === 'string') return joins && typeof old === 'string' ? old + value : value;
+    if (typeof value !== 'object' || value === null || isWrittenNumber(value)) return value ?? old;
+    if (Array.isArray(value)) {
+      const items = old instanceof IndexedItems ? old : new IndexedItems();
+      for (const item of value) this.#addItem(items, item, joins);
+      return items;
+    }
+    const fields: Fields = old instanceof Map ? old : new Map();
+    this.#fold(fields, value, joins);
+    return fields;
+  }
+
+  #addItem(items: IndexedItems, item: unknown, joins: boolean): void {
+    const index = typeof item === 'object' && item !== null ? (item as { index?: unknown }).index : undefined;
+    if (typeof index === 'number') {
+      this.#fold(this.#at(items, index), item as object, joins);
+    } else {
+      this.#countItem();
+      items.others.push(this.#folded(undefined, item, joins));
+    }
+  }
+
+  #at(items: IndexedItems, index: number): Fields {
+    const known = items.byIndex.get(index);
+    if (known !== undefined) return known;
+    if (!Number.isInteger(index) || index < 0 || index > maxIndex) {
+      const told = typeof index === 'number' ? index : typeof index;
+      throw this.#refuse(`The answer has an item with the index ${told}.`);
+    }
+    this.#countItem();
+    const fields: Fields = new Map([['index', index]]);
+    items.byIndex.set(index, fields);
+    return fields;
+  }
+
+  #countItem(): void {
+    this.#itemsLeft -= 1;
+    if (this.#itemsLeft < 0) throw this.#refuse(`The answer has more than ${maxItems} items.`);
+  }
+}
+
+function toPlain(value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(Array.from(value, ([key, field]) => [key, toPlain(field)]));
+  if (!(value instanceof IndexedItems)) return value;
+  const indexed = [...value.byIndex].sort(([first], [second]) => first - second);
+  return [...indexed.map(([, fields]) => toPlain(fields)), ...value.others.map(toPlain)];
+}
+
+function toChoice({ index = 0, message, finish_reason = null, ...rest }: Partial<CompletionChoice>): CompletionChoice {
+  return { index, message: toMessage(message), finish_reason, ...rest };
+}
+
+/** `content` is '' if no text came; with tool calls it is null, with a function call absent (docs/wire.md, JSON answers). Tool calls of a whole message have no index. */
+function toMessage({ role: _role, content, ...rest }: Partial<Message> = {}): Message {
+  if (content) return { role: 'assistant', content, ...toWhole(rest) };
+  if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0) return { role: 'assistant', content: null, ...toWhole(rest) };
+  return rest.function_call === undefined ? { role: 'assistant', content: '', ...rest } : { role: 'assistant', ...rest };
+}
+
+function toWhole(rest: JsonObject): JsonObject {
+  if (!Array.isArray(rest.tool_calls)) return rest;
+  return { ...rest, tool_calls: rest.tool_calls.filter(isJsonObject).map(({ index: _index, ...call }) => call) };
+}

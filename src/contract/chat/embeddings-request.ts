@@ -1,0 +1,61 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isJsonObject } from '#base/json/json.ts';
+import { refuseOtherCase, requireShape } from '../errors/request-error.ts';
+import { cleaned } from '../schemas/without-nulls.ts';
+
+const someInputs = { minItems: 1, maxItems: 2048 };
+const Text = Type.String({ minLength: 1 });
+const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 });
+const Texts = Type.Array(Text, someInputs);
+const TokenLists = Type.Array(Tokens, someInputs);
+
+const options = {
+  model: Type.Optional(
+    Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),
+  ),
+  encoding_format: Type.Optional(Type.Enum(['float', 'base64'], { default: 'float' })),
+  dimensions: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Length of each vector, where the model leaves the choice.' }),
+  ),
+  user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),
+};
+
+/** The body of an embeddings call, as in the OpenAI API, for documents; `parseEmbeddingsRequest` checks it. Further fields are carried untouched. */
+export const EmbeddingsRequest = Type.Object({
+  input: Type.Union([Text, Texts, Tokens, TokenLists], {
+    description: 'A text or its tokens, or up to 2048 of either.',
+  }),
+  ...options,
+});
+export type EmbeddingsRequest = Static<typeof EmbeddingsRequest> & { [key: string]: unknown };
+
+const known: ReadonlySet<string> = new Set(['input', ...Object.keys(options)]);
+const nullable: ReadonlySet<string> = new Set(Object.keys(options));
+const inputShape = Compile(Type.Object({ input: Type.Union([Type.String(), Type.Array(Type.Unknown())]) }));
+const textShape = ofInput(Text);
+const textsShape = ofInput(Texts);
+const tokensShape = ofInput(Tokens);
+const tokenListsShape = ofInput(TokenLists);
+const optionsShape = Compile(Type.Object(options));
+
+/** An embeddings request as it may be sent on, without optional fields that are null. Throws invalid_request for the first fault, `input` first. */
+export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
+  if (isJsonObject(value)) refuseOtherCase(value, known);
+  const request = cleaned(value, nullable);
+  const { input } = requireShape(inputShape, request);
+  requireShape(shapeLike(input), request);
+  requireShape(optionsShape, request);
+  return request as EmbeddingsRequest;
+}
+
+function ofInput(input: TSchema) {
+  return Compile(Type.Unsafe<{ input: unknown }>(Type.Object({ input })));
+}
+
+/** The form that the first item begins. */
+function shapeLike(input: string | unknown[]) {
+  if (typeof input === 'string') return textShape;
+  if (typeof input[0] === 'number') return tokensShape;
+  return Array.isArray(input[0]) ? tokenListsShape : textsShape;
+}

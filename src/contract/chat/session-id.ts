@@ -1,0 +1,33 @@
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+
+/** Header fields in which coding agents send their session ID, in the order of preference. */
+const sessionHeaders = ['x-claude-code-session-id', 'session_id', 'session-id', 'conversation_id', 'x-conversation-id'];
+const sessionId = /^[\x21-\x7e]{1,128}$/;
+/** Claude Code before it sent JSON: `user_<hash>_account_<id>_session_<id>`. */
+const sessionMark = '_session_';
+
+/** Returns the id of the session or conversation that the header fields name. */
+export function findSessionInHeaders(headers: Readonly<Record<string, unknown>>): string | undefined {
+  for (const name of sessionHeaders) {
+    const id = toSessionId(headers[name]);
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
+/** Returns the id that the body of a request of the Messages dialect names in `metadata.user_id`. */
+export function findSessionInMetadata({ metadata }: { readonly metadata?: unknown }): string | undefined {
+  const user = isJsonObject(metadata) ? metadata.user_id : undefined;
+  if (typeof user !== 'string') return undefined;
+  if (user.startsWith('{')) {
+    const named = tryParseJson(user);
+    return isJsonObject(named) ? toSessionId(named.session_id) : undefined;
+  }
+  const at = user.lastIndexOf(sessionMark);
+  return at === -1 ? undefined : toSessionId(user.slice(at + sessionMark.length));
+}
+
+/** Returns a value as the id of a session, if it can be one. */
+export function toSessionId(value: unknown): string | undefined {
+  return typeof value === 'string' && sessionId.test(value) ? value : undefined;
+}

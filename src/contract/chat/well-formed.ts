@@ -1,0 +1,123 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Chunk, ChunkChoice, Completion, CompletionChoice, Delta, RawChunk, RawCompletion } from './chunk.ts';
+
+/** What the events of one reply have in common. */
+export interface ReplyIdentity {
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly created: number;
+  readonly model?: string;
+}
+
+type Head = { readonly id: unknown; readonly created: unknown; readonly model?: unknown };
+
+/** What a chunk or a whole reply calls itself; `known` stands in for what it leaves out. */
+export function identityOf({ id, created, model }: Partial<Head>, known: ReplyIdentity): ReplyIdentity {
+  if (id === known.id && created === known.created && model === known.model) return known;
+  return {
+    id: typeof id === 'string' && id !== '' ? id : known.id,
+    // Azure's first event has a zero.
+    created: typeof created === 'number' && created > 0 ? created : known.created,
+    ...(typeof model === 'string' && model !== '' ? { model } : known.model !== undefined && { model: known.model }),
+  };
+}
+
+/** A chunk with all its required fields (docs/wire.md, Streams), whatever an upstream leaves out; the same object if nothing is missing. */
+export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chunk {
+  if (isWellFormedChunk(chunk)) return chunk as unknown as Chunk;
+  return {
+    ...chunk,
+    ...identityOf(chunk, identity),
+    object: 'chat.completion.chunk',
+    choices: chunk.choices.map((choice, position) => {
+      const delta = isJsonObject(choice.delta) ? toSaid(choice.delta) : {};
+      return {
+        ...choice,
+        index: toIndex(choice, position),
+        delta: (isAssistants(delta.role) ? delta : { ...delta, role: 'assistant' }) as Delta,
+        finish_reason: toReason(choice) as ChunkChoice['finish_reason'],
+      };
+    }),
+  } as Chunk;
+}
+
+/** A whole reply with all its required fields (docs/wire.md, JSON answers); the same object if nothing is missing. */
+export function toWellFormedCompletion(completion: RawCompletion, identity: ReplyIdentity): Completion {
+  if (isHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isWhole))
+    return completion as unknown as Completion;
+  return {
+    ...completion,
+    ...identityOf(completion, identity),
+    object: 'chat.completion',
+    choices: completion.choices.map((choice, position) => ({
+      ...choice,
+      index: toIndex(choice, position),
+      message: toWholeMessage(choice.message),
+      finish_reason: (toReason(choice) ?? 'stop') as CompletionChoice['finish_reason'],
+    })),
+  } as Completion;
+}
+
+function toReason({ finish_reason: reason }: JsonObject): string | null {
+  return typeof reason === 'string' ? reason : null;
+}
+
+function toIndex({ index }: JsonObject, position: number): number {
+  return Number.isInteger(index) ? (index as number) : position;
+}
+
+function isHead({ id, created, model }: Partial<Head>): boolean {
+  const areTexts = typeof id === 'string' && typeof model === 'string' && id !== '' && model !== '';
+  return areTexts && typeof created === 'number' && created > 0;
+}
+
+function isWellFormedChunk(chunk: RawChunk): boolean {
+  if (chunk.object !== 'chat.completion.chunk' || !isHead(chunk)) return false;
+  for (const { index, delta, finish_reason: reason } of chunk.choices) {
+    if (!Number.isInteger(index) || !isJsonObject(delta) || (reason !== null && typeof reason !== 'string')) return false;
+    const { role, content } = delta;
+    if (role !== undefined && role !== 'assistant' && role !== null) return false;
+    if (typeof content !== 'string' && content !== undefined && content !== null) return false;
+  }
+  return true;
+}
+
+function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean {
+  if (!isJsonObject(message) || message.role !== 'assistant') return false;
+  return Number.isInteger(index) && hasContent(message) && typeof reason === 'string';
+}
+
+/** A reply without a word has an empty one, unless it calls something. */
+function toWholeMessage(message: unknown): CompletionChoice['message'] {
+  const said: JsonObject = { ...(isJsonObject(message) && toSaid(message)), role: 'assistant' };
+  return (hasContent(said) ? said : { ...said, content: '' }) as CompletionChoice['message'];
+}
+
+function hasContent({ content, tool_calls, function_call }: JsonObject): boolean {
+  return typeof content === 'string' || (isTextOrNone(content) && (tool_calls ?? function_call ?? null) !== null);
+}
+
+/** Some upstreams say what they say in parts; content is a string, and thoughts stand beside it. */
+function toSaid<Said extends { content?: unknown }>(said: Said): Said & { content?: string | null } {
+  const { content } = said;
+  if (isTextOrNone(content)) return said as Said & { content?: string | null };
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const thoughts = parts.flatMap(({ thinking }) => (Array.isArray(thinking) ? thinking.filter(isJsonObject) : []));
+  return {
+    ...said,
+    content: joined(parts),
+    ...(thoughts.length > 0 && { reasoning_content: joined(thoughts) }),
+  };
+}
+
+function joined(parts: readonly JsonObject[]): string {
+  return parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+}
+
+function isTextOrNone(content: unknown): content is string | null | undefined {
+  return typeof content === 'string' || content === null || content === undefined;
+}
+
+function isAssistants(role: unknown): boolean {
+  return role === undefined || role === null || role === 'assistant';
+}

@@ -1,0 +1,127 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { keysOfPointer } from '#base/json/json-pointer.ts';
+import { ParleyError } from './errors.ts';
+
+const mostSearched = 10_000;
+
+interface SchemaError {
+  readonly keyword: string;
+  /** JSON pointer to the value at fault. */
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+/** A compiled schema. */
+interface Shape<Value> {
+  Check(value: unknown): value is Value;
+  Errors(value: unknown): readonly SchemaError[];
+}
+
+/** The 400 of one field: `claim` follows its path and makes a sentence, such as "must be a string". */
+export function requestFault(param: string, claim: string): ParleyError {
+  return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
+}
+
+/** The value, if it has the shape. Throws invalid_request for the first fault in the order of the schema; `at` is the path of the value, '' for the body. */
+export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''): Value {
+  if (shape.Check(value)) return value;
+  const errors = shape.Errors(withShortLists(value));
+  const first = errors[0];
+  if (first === undefined)
+    throw new ParleyError('invalid_request', `An item behind the first ${mostSearched} of a list does not have its form.`);
+  const error = isAlternative(first) ? narrowest(first, errors) : first;
+  const param = toParam(error, value, at);
+  if (param === '') throw new ParleyError('invalid_request', `The body ${toClaim(error, errors)}.`);
+  throw requestFault(param, toClaim(error, errors));
+}
+
+/** A copy to look for faults in, which takes a hundred times as long as the check that there is one. */
+function withShortLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, mostSearched).map(withShortLists);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withShortLists(member)]));
+}
+
+/**
+ * Refuses a key that differs from a known one by letter case only: a reader further on that ignores case would see an unchecked field.
+ * Gives whether a field is null, which may stand for its absence.
+ */
+export function refuseOtherCase(value: JsonObject, known: ReadonlySet<string>, at = ''): boolean {
+  let hasNull = false;
+  for (const key in value) {
+    if (value[key] === null) hasNull = true;
+    if (known.has(key)) continue;
+    const folded = key.toUpperCase().toLowerCase();
+    if (known.has(folded)) throw requestFault(joined(at, key), `is not a known field; the name is ${folded}`);
+  }
+  return hasNull;
+}
+
+function isAlternative({ keyword }: SchemaError): boolean {
+  return keyword === 'type' || keyword === 'enum';
+}
+
+/** Where several forms are allowed and one fits but for something inside it, that is the fault. */
+function narrowest(first: SchemaError, errors: readonly SchemaError[]): SchemaError {
+  const isWithin = ({ instancePath }: SchemaError) =>
+    instancePath === first.instancePath || instancePath.startsWith(`${first.instancePath}/`);
+  const isInside = (error: SchemaError) =>
+    error.instancePath !== first.instancePath || !(isAlternative(error) || error.keyword === 'anyOf');
+  return errors.find((error) => isWithin(error) && isInside(error)) ?? first;
+}
+
+function toParam({ instancePath, params }: SchemaError, value: unknown, at: string): string {
+  let path = at;
+  let place = value;
+  for (const key of keysOfPointer(instancePath)) {
+    path = Array.isArray(place) ? `${path}[${key}]` : joined(path, key);
+    place = isJsonObject(place) || Array.isArray(place) ? (place as Record<string, unknown>)[key] : undefined;
+  }
+  const [missing] = 'requiredProperties' in params ? (params.requiredProperties as string[]) : [];
+  return missing === undefined ? path : joined(path, missing);
+}
+
+function joined(path: string, key: string): string {
+  const shown = key.length > 64 ? `${key.slice(0, 64)}…` : key;
+  return path === '' ? shown : `${path}.${shown}`;
+}
+
+function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
+  const params = error.params as { limit?: number; pattern?: string | RegExp };
+  switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'minimum':
+      return `must be at least ${params.limit}`;
+    case 'maximum':
+      return `must be at most ${params.limit}`;
+    case 'minItems':
+      return `must have at least ${params.limit} ${params.limit === 1 ? 'item' : 'items'}`;
+    case 'maxItems':
+      return `must have at most ${params.limit} items`;
+    case 'minLength':
+      return 'must not be empty';
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`;
+    case 'maxProperties':
+      return `must have at most ${params.limit} keys`;
+    case 'pattern':
+      return `must match ${params.pattern}`;
+    default:
+      return `must be ${toAlternatives(errors.filter(({ instancePath }) => instancePath === error.instancePath))}`;
+  }
+}
+
+/** The forms that are allowed at one place, in words: "a string, null or an array". */
+function toAlternatives(errors: readonly SchemaError[]): string {
+  const words = new Set(errors.filter(isAlternative).flatMap(({ params }) => toWords(params)));
+  const [last, ...others] = [...words].reverse();
+  return others.length === 0 ? String(last) : `${others.reverse().join(', ')} or ${last}`;
+}
+
+function toWords(params: { type?: string | readonly string[]; allowedValues?: readonly unknown[] }): string[] {
+  if (params.allowedValues !== undefined) return params.allowedValues.map((value) => JSON.stringify(value));
+  return [params.type ?? 'of another form']
+    .flat()
+    .map((type) => (type === 'null' ? type : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`));
+}

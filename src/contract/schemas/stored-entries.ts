@@ -1,0 +1,47 @@
+import { type TSchema, Type } from 'typebox';
+import { ApplicationEntry } from '../configuration/deployments.ts';
+import { ConsentBody } from '../consent.ts';
+import { EvaluationCase } from '../evaluation/evaluation-case.ts';
+import { RatingBody } from '../features-request.ts';
+import { ChatPatch } from '../page/chat-patch.ts';
+import { NewShare } from '../page/chat-share.ts';
+import { QuickAppForm } from '../quick-app/form.ts';
+import { ConversationRecord, PermissionsRequest, PromptRecord } from '../resource-requests.ts';
+import { Metadata } from '../responses/responses-request.ts';
+import { NewKey } from '../user-keys.ts';
+
+/** One kind of entry that clients store. */
+export interface StoredEntryKind {
+  /** All that the entry consists of, validated when it is saved. */
+  readonly schemas: readonly TSchema[];
+  /** Bytes of JSON of the body that saves it. `security.maxBodyBytes` may be less. */
+  readonly maxBytes: number;
+  /**
+   * `fields`: the schemas bound every text, list, and object. `bytes`: the entry has free content of its user, such as messages,
+   * and only `maxBytes` bounds that.
+   */
+  readonly boundedBy: 'fields' | 'bytes';
+}
+
+const kibibyte = 1024;
+const mebibyte = 1024 ** 2;
+
+/** Every kind of entry that clients store. A test fails if a schema here lacks a bound, and if a route that writes is not listed. */
+export const storedEntries = {
+  application: { schemas: [ApplicationEntry, QuickAppForm], maxBytes: 512 * kibibyte, boundedBy: 'fields' },
+  userKey: { schemas: [NewKey], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
+  chatShare: { schemas: [NewShare], maxBytes: 4 * kibibyte, boundedBy: 'fields' },
+  rating: { schemas: [RatingBody], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
+  consent: { schemas: [ConsentBody], maxBytes: 16 * mebibyte, boundedBy: 'fields' },
+  permissions: { schemas: [PermissionsRequest], maxBytes: 16 * mebibyte, boundedBy: 'fields' },
+  responseMetadata: {
+    schemas: [Type.Object({ metadata: Metadata }, { additionalProperties: false })],
+    maxBytes: 64 * kibibyte,
+    boundedBy: 'fields',
+  },
+  /** Several come in one body. */
+  evaluationCases: { schemas: [EvaluationCase], maxBytes: 8 * mebibyte, boundedBy: 'bytes' },
+  prompt: { schemas: [PromptRecord], maxBytes: mebibyte, boundedBy: 'bytes' },
+  conversation: { schemas: [ConversationRecord], maxBytes: 16 * mebibyte, boundedBy: 'bytes' },
+  chat: { schemas: [ChatPatch], maxBytes: 16 * mebibyte, boundedBy: 'bytes' },
+} as const satisfies Record<string, StoredEntryKind>;

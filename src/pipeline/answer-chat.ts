@@ -1,0 +1,172 @@
+import { findAddons } from '#agent/addons.ts';
+import { ignoredByQuickApp } from '#agent/quick-app/ignored-fields.ts';
+import type { RunStates } from '#agent/quick-app/run-state.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Handle } from '#base/stream/sink.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { checkCompletedControl, controlsSentBack } from '#contract/chat/completed-control.ts';
+import type { Calls, ChatAsk, Target } from '#domain/call.ts';
+import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
+import { prepareRequest } from '#domain/deployments/prepare-request.ts';
+import type { NativeRequest } from '#domain/upstreams/upstream.ts';
+import { estimatePromptTokens, maxTokensOf, UsageCollector } from '#domain/usage/usage.ts';
+import { toResponsesRequest } from '#upstreams/responses/to-responses-request.ts';
+import { CallHolder } from './call-holder.ts';
+import { MeteredReply } from './metered-reply.ts';
+import { NormalizedReply } from './normalized-reply.ts';
+import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
+import { ReplyNotes } from './reply-notes.ts';
+import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
+import type { runAddons } from './run-addons.ts';
+import { openConversation } from './run-quick-app.ts';
+import type { runRemoteTools } from './run-remote-tools.ts';
+import { UsageTotals } from './usage-totals.ts';
+
+export interface AnswerChatDeps {
+  readonly states: RunStates;
+  readonly reserveLimits: ReserveLimits;
+  readonly clock: Clock;
+  readonly ways: AnswerWays;
+  readonly noteRemovedReferences: NoteRemovedReferences;
+  /** Returns a random ID. */
+  readonly newId: () => string;
+}
+
+/** Functions that answer a call. `selectAnswer` chooses among them. */
+export interface AnswerWays {
+  /** Calls the upstreams of a model. */
+  readonly callUpstreams: AnswerWith;
+  /** Calls upstreams that are programs, with a per-request key. */
+  readonly callApplication: AnswerWith;
+  readonly runQuickApp: AnswerWith;
+  readonly runAddons: (prepared: PreparedCall, run: Parameters<typeof runAddons>[2]) => Handle;
+  /** Runs the tools of the MCP servers that the request names, around one of the others. */
+  readonly runRemoteTools: (prepared: PreparedCall, run: Parameters<typeof runRemoteTools>[2]) => Handle;
+}
+
+/** Makes the answers to calls that are authorized: checks the request, reserves its limits, and pushes the reply, normalized and metered. */
+export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
+  return (target, asked, reply) => {
+    const prepared = prepare(deps, target, asked);
+    const { call, deployment } = target;
+    const { request, inner, notes } = prepared;
+    const promptTokens = estimatePromptTokens(request);
+    const includesCost = asked.includesCost === true || asksForCost(asked.request);
+    const totals = new UsageTotals({ deployment, promptTokens, inner, includesCost });
+    const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
+    const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true, newId: deps.newId }, reply);
+    const metered = new MeteredReply({ target, totals, notes }, normalized);
+    void begin(deps, { prepared, promptTokens, admitted: asked.admitted }, metered);
+    return metered;
+  };
+}
+
+interface Beginning {
+  readonly prepared: PreparedCall;
+  /** Estimated. */
+  readonly promptTokens: number;
+  readonly admitted: ChatAsk['admitted'];
+}
+
+/** Begins the work behind a reply, once its limits let it in. */
+async function begin(
+  { reserveLimits, ways, noteRemovedReferences }: AnswerChatDeps,
+  { prepared, promptTokens, admitted }: Beginning,
+  metered: MeteredReply,
+): Promise<void> {
+  const asking = { promptTokens, maxTokens: maxTokensOf(prepared.request), isWanted: () => !metered.isOver };
+  let reservation: LimitReservation | undefined;
+  try {
+    reservation = await reserveLimits(prepared.target, asking);
+    if (admitted !== undefined && !metered.isOver) await admitted();
+  } catch (refused) {
+    reservation?.settle?.(undefined);
+    return metered.refuse(refused);
+  }
+  prepared.holder.claims = reservation.claims;
+  metered.begin(reservation, (sink) =>
+    selectAnswer(ways, prepared)(prepared, new ReplyFiles(prepared, sink, noteRemovedReferences)),
+  );
+}
+
+/** The request with the deployment's defaults, checked against what the deployment takes. Throws the 400 that it deserves. */
+function prepare(
+  { states }: AnswerChatDeps,
+  target: Target,
+  { request: asked, native, affinity, remote }: ChatAsk,
+): PreparedCall {
+  const { call, deployment, snapshot } = target;
+  const request = withoutCostOption(prepareRequest(asked, deployment));
+  if (request.messages.at(-1)?.custom_content?.completed_control !== undefined) checkControl(request, deployment);
+  const { quickApp } = deployment;
+  const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
+  if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
+  const notes = new ReplyNotes(asked);
+  if (quickApp !== undefined) notes.ignore(ignoredByQuickApp(quickApp, asked));
+  const inner = deployment.kind === 'application' ? new UsageCollector() : undefined;
+  const holder = new CallHolder({ target, request, inner });
+  return {
+    target,
+    holder,
+    request,
+    native: withNativeDefaults(native, deployment),
+    affinity,
+    remote,
+    inner,
+    notes,
+    conversation,
+  };
+}
+
+/** What an application behind an endpoint offered is known only if the caller sends it back. */
+function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
+  if (keepsControls(deployment)) return checkCompletedControl(messages);
+  const offered = deployment.kind === 'application' ? controlsSentBack(messages) : undefined;
+  if (offered !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offered);
+}
+
+function selectAnswer(ways: AnswerWays, { target: { deployment }, request, remote }: PreparedCall): AnswerWith {
+  const callModel = deployment.isServedByPrograms ? ways.callApplication : ways.callUpstreams;
+  let answer = callModel;
+  if (deployment.quickApp !== undefined) answer = ways.runQuickApp;
+  else if (deployment.kind === 'model' && request.addons !== undefined)
+    answer = (prepared, sink) => ways.runAddons(prepared, { callModel, sink });
+  return remote === undefined ? answer : (prepared, sink) => ways.runRemoteTools(prepared, { remote, answer, sink });
+}
+
+/** Fields of a translated request that do not come from the defaults. */
+const notDefaults: ReadonlySet<string> = new Set(['model', 'input', 'store', 'stream', 'include']);
+
+/** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Requests of other dialects keep theirs. */
+function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
+  if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
+  const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));
+  const added = translated.filter(([field]) => !notDefaults.has(field));
+  return { ...native, body: withAbsent(native.body, Object.fromEntries(added)) };
+}
+
+/** Objects such as `reasoning` and `text` are completed field by field. */
+function withAbsent(body: JsonObject, defaults: JsonObject): JsonObject {
+  const whole = { ...body };
+  for (const [field, value] of Object.entries(defaults)) {
+    const own = body[field] ?? null;
+    if (own === null) whole[field] = value;
+    else if (isJsonObject(own) && isJsonObject(value)) whole[field] = withAbsent(own, value);
+  }
+  return whole;
+}
+
+/** Whether a request asks for `usage.cost`. */
+function asksForCost({ stream_options: options }: ChatRequest): boolean {
+  return isJsonObject(options) && options.include_cost === true;
+}
+
+/** Returns the request without the option, which no upstream knows. Returns the original object if the option is absent. */
+function withoutCostOption(request: ChatRequest): ChatRequest {
+  const { stream_options: options, ...rest } = request;
+  if (!isJsonObject(options) || options.include_cost === undefined) return request;
+  const { include_cost: _cost, ...others } = options;
+  return Object.keys(others).length === 0 ? rest : { ...rest, stream_options: others };
+}

@@ -1,0 +1,133 @@
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { Usage } from '#contract/chat/chunk.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
+import type { Answer, Target } from '#domain/call.ts';
+import type { AttemptRecord } from '#domain/telemetry.ts';
+import type { PassedFrame, PassThroughRequest, Upstream } from '#domain/upstreams/upstream.ts';
+import { toUsage } from '#domain/usage/reported-usage.ts';
+import { estimateTokens } from '#domain/usage/usage.ts';
+import { sentOn, type UpstreamDeps } from './call-upstream.ts';
+import { failover } from './failover.ts';
+import { MeteredReply } from './metered-reply.ts';
+import { ReplyNotes } from './reply-notes.ts';
+import type { ReserveLimits } from './reserve-limits.ts';
+import { UsageTotals } from './usage-totals.ts';
+
+export interface PassThroughDeps extends UpstreamDeps {
+  readonly reserveLimits: ReserveLimits;
+}
+
+const nobody = { items: [] };
+
+/** Answers a call whose request is passed through: reserves its limits, asks the upstreams that serve the API, and pushes what one answers, metered. */
+export function answerPassThrough(deps: PassThroughDeps, asked: PassThroughAsked, reply: Sink<PassedFrame>): Answer {
+  const { target, request: given } = asked;
+  const { deployment } = target;
+  const request = 'form' in given ? given : { ...given, body: { ...deployment.defaults, ...given.body } };
+  const promptTokens = promptTokensOf(request);
+  const totals = new UsageTotals({ deployment, promptTokens, inner: nobody });
+  const notes = new ReplyNotes({});
+  const metered = new MeteredReply<PassedFrame>({ target, totals, notes }, new CountedReply(totals, reply));
+  const start = (sink: Sink<PassedFrame>): Handle => askUpstreams(deps, { target, request, notes }, sink);
+  const asking = { promptTokens, maxTokens: maxTokensOf(request), isWanted: () => !metered.isOver };
+  deps.reserveLimits(target, asking).then(
+    (reservation) => metered.begin(reservation, start),
+    (refused: unknown) => metered.refuse(refused),
+  );
+  return metered;
+}
+
+export interface PassThroughAsked {
+  readonly target: Target;
+  readonly request: PassThroughRequest;
+}
+
+function askUpstreams(
+  deps: PassThroughDeps,
+  { target, request, notes }: PassThroughAsked & { readonly notes: ReplyNotes },
+  sink: Sink<PassedFrame>,
+): Handle {
+  const { call, deployment } = target;
+  const attempts = {
+    deployment,
+    record: call.record,
+    caller: call.caller,
+    notes,
+    mayRepeat: () => !('form' in request) || request.form.isWhole,
+    ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassedFrame>): Handle {
+      const protocol = deps.protocols[upstream.protocol];
+      const headers = sentOn(target, attempt);
+      if (protocol.passThrough !== undefined) return protocol.passThrough({ upstream, request, headers }, reply);
+      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} has no ${request.api}.`);
+    },
+  };
+  return failover(deps, attempts, sink);
+}
+
+/** Notes what an answer tells of its usage, and what it says, and passes it on. */
+class CountedReply implements Sink<PassedFrame> {
+  hasBegun = false;
+  readonly #totals: UsageTotals;
+  readonly #reply: Sink<PassedFrame>;
+
+  constructor(totals: UsageTotals, reply: Sink<PassedFrame>) {
+    this.#totals = totals;
+    this.#reply = reply;
+  }
+
+  frame(frame: PassedFrame): void {
+    if (!this.hasBegun && frame.kind !== 'json') this.#totals.markPartial();
+    this.hasBegun = true;
+    const usage = frame.usage && toPassedUsage(frame.usage);
+    if (usage !== undefined) this.#totals.note({ usage });
+    this.#totals.said(frame.chars);
+    if (frame.bytes !== '') this.#reply.frame(frame);
+  }
+
+  end(): void {
+    this.#reply.end();
+  }
+
+  fail(error: unknown): void {
+    this.#reply.fail(error);
+  }
+}
+
+/** Returns the usage of an API, with a total alone as the prompt. Undefined if the API reports seconds or nothing. */
+function toPassedUsage(usage: PassedUsage): Usage | undefined {
+  const { total_tokens } = usage;
+  return (
+    toUsage({ ...usage }) ?? (typeof total_tokens === 'number' ? toUsage({ ...usage, prompt_tokens: total_tokens }) : undefined)
+  );
+}
+
+type PassedUsage = { readonly [name: string]: unknown };
+
+function promptTokensOf(request: PassThroughRequest): number {
+  if ('form' in request) return request.form.promptTokens;
+  const { prompt }: PassThroughTraits = passThrough[request.api];
+  let tokens = 0;
+  for (const field of prompt) tokens += tokensIn(request.body[field]);
+  return tokens;
+}
+
+/** Estimated tokens of texts, however they are nested; tokens, as completions take them, are counted as they are. Pictures count nothing. */
+function tokensIn(value: unknown): number {
+  if (typeof value === 'number') return 1;
+  if (typeof value === 'string') return estimateTokens(value.length);
+  if (Array.isArray(value)) return value.reduce((sum: number, item: unknown) => sum + tokensIn(item), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  const { text } = value as { readonly text?: unknown };
+  return typeof text === 'string' ? tokensIn(text) : 0;
+}
+
+/** What completions answer unless they are told. */
+const usualTokens = 16;
+
+function maxTokensOf(request: PassThroughRequest): number | undefined {
+  if (request.api !== 'completions' || !('body' in request)) return 0;
+  const { max_tokens: most = usualTokens, n = 1, prompt } = request.body;
+  const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
+  return typeof most === 'number' && typeof n === 'number' ? most * n * prompts : undefined;
+}

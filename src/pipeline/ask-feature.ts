@@ -1,0 +1,101 @@
+import { type HttpClient, HttpFault, type HttpRequest } from '#base/http/client.ts';
+import { openReply, readBytes } from '#base/http/read-reply.ts';
+import { addQuery } from '#base/http/url-path.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { FeatureAsk, FeatureReply } from '#domain/call.ts';
+import { pathTo } from '#domain/callers/chain.ts';
+import { handedOn } from '#domain/callers/handed-on.ts';
+import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import type { RequireConsent } from '#domain/consent/require-consent.ts';
+import { toIdFields } from './call-application.ts';
+import { ReplyNotes } from './reply-notes.ts';
+import type { ReserveLimits } from './reserve-limits.ts';
+
+export interface FeatureDeps {
+  readonly http: HttpClient;
+  /** Reaches what users say the address of. */
+  readonly guarded: HttpClient;
+  readonly perRequestKeys: PerRequestKeys;
+  readonly requireConsent: RequireConsent;
+  readonly reserveLimits: ReserveLimits;
+}
+
+const timeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
+const maxBytes = 16 * 1024 * 1024;
+/** By HTTP, these have no content. */
+const withoutContent: ReadonlySet<number> = new Set([204, 304]);
+
+/**
+ * Asks the program that serves a feature of a deployment (docs/wire.md, Features). A program of the configuration, and one of
+ * the caller's own application, gets a per-request key that ends with the answer. A program that another user saved gets no key,
+ * because Parley contacts its address before the caller has sent anything to it. Calls to saved applications count as requests of
+ * the caller.
+ */
+export async function askFeature(deps: FeatureDeps, ask: FeatureAsk, signal: AbortSignal): Promise<FeatureReply> {
+  const { caller, deployment } = ask;
+  const { ownership } = deployment;
+  await deps.requireConsent(ask);
+  if (ownership !== null) await countRequest(deps, ask, signal);
+  const key = ownership === null || ownership.owner === caller.subject ? await issueKey(deps, ask) : undefined;
+  try {
+    return await send(ownership === null ? deps.http : deps.guarded, ask, { key, signal });
+  } catch (thrown) {
+    if (!(thrown instanceof HttpFault)) throw thrown;
+    const message = `The program that serves this of ${deployment.id} gave no answer.`;
+    throw new ParleyError('upstream_failed', message, { status: 502, cause: thrown });
+  } finally {
+    if (key !== undefined) await deps.perRequestKeys.revoke(key);
+  }
+}
+
+/** Counts a request of the caller on the deployment. Throws the 429. */
+async function countRequest({ reserveLimits }: FeatureDeps, ask: FeatureAsk, signal: AbortSignal): Promise<void> {
+  const { caller, deployment, snapshot } = ask;
+  const ofRoles = snapshot.limits.of(caller.roles, deployment.id);
+  const limits = ofRoles.filter(({ window }) => window.kind === 'requests');
+  const size = { promptTokens: 0, maxTokens: 0, isWanted: () => !signal.aborted };
+  const { settle } = await reserveLimits({ call: { caller }, deployment, limits, snapshot }, size);
+  settle?.(undefined);
+}
+
+function issueKey({ perRequestKeys }: FeatureDeps, { caller, deployment }: FeatureAsk): Promise<string> {
+  const rights = rightsOfReceiver(deployment.id, caller.chain);
+  const chain = { path: pathTo(deployment, caller), rights, report() {} };
+  return perRequestKeys.issue({ ...caller, chain });
+}
+
+function toRequest({ deployment, endpoint, origin, requestId, body }: FeatureAsk, key: string | undefined): HttpRequest {
+  const { headers, query } = handedOn(origin, deployment);
+  return {
+    method: body === undefined ? 'GET' : 'POST',
+    url: addQuery(endpoint, query),
+    headers: {
+      ...headers,
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': body.type }),
+      'x-request-id': requestId,
+      ...(key !== undefined && { 'api-key': key }),
+      ...toIdFields(deployment),
+    },
+    body: body?.bytes ?? null,
+    timeouts,
+    isOnce: body !== undefined,
+  };
+}
+
+interface Sending {
+  readonly key: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function send(http: HttpClient, ask: FeatureAsk, { key, signal }: Sending): Promise<FeatureReply> {
+  const reply = await openReply(http, toRequest(ask, key), signal);
+  const notes = new ReplyNotes({});
+  notes.tried();
+  if (ask.deployment.ownership === null) notes.declare(reply.headers);
+  const type = reply.headers['content-type'];
+  const bytes = await readBytes(reply, maxBytes);
+  const headers = { ...notes.headers, ...(type !== undefined && { 'content-type': type }) };
+  return { status: reply.status, headers, bytes: withoutContent.has(reply.status) ? Buffer.alloc(0) : bytes };
+}

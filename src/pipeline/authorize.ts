@@ -1,0 +1,89 @@
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { Call, Calls, Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { pathTo } from '#domain/callers/chain.ts';
+import type { RequireConsent } from '#domain/consent/require-consent.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { apisOf, type Deployment, type DeploymentUse, servingFor } from '#domain/deployments/deployment.ts';
+import { findUsable } from '#domain/deployments/usable-deployments.ts';
+
+export interface AuthorizeDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly catalog: Catalog;
+  readonly requireConsent: RequireConsent;
+}
+
+/** What a call may go on to. */
+interface Permit extends Pick<Target, 'deployment' | 'path' | 'limits' | 'snapshot'> {
+  readonly use: DeploymentUse;
+  /** Whether it holds for every such call of its caller, as long as the configuration is in force. */
+  readonly isLasting: boolean;
+}
+
+/**
+ * Makes the first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
+ * go on to it. Throws what `findUsable`, the consent and `pathTo` throw, and `operation_not_supported`.
+ */
+export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
+  /** By caller and id of the deployment: what only the configuration decides is decided once. */
+  const permits = new WeakMap<Caller, Map<string, Permit>>();
+  return async (call, use) => {
+    const snapshot = deps.snapshot();
+    let permit = call.version === undefined ? permits.get(call.caller)?.get(call.deployment) : undefined;
+    if (permit?.snapshot !== snapshot || permit.use !== use) {
+      permit = await permitted(deps, call, { use, snapshot });
+      if (permit.isLasting) keep(permits, call, permit);
+    }
+    const { deployment, path, limits } = permit;
+    return { call, deployment, path, limits, snapshot } as Target;
+  };
+}
+
+async function permitted(deps: AuthorizeDeps, call: Call, { use, snapshot }: Pick<Permit, 'use' | 'snapshot'>): Promise<Permit> {
+  const { caller } = call;
+  try {
+    const found = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
+    const asked = call.version === undefined ? found : await versionOf(deps.catalog, found, call);
+    if (asked.issue !== undefined)
+      throw new ParleyError(
+        'operation_not_supported',
+        `${asked.id} cannot be called until its owner repairs it: ${asked.issue}.`,
+      );
+    const deployment = servingFor(asked, use);
+    if (deployment === undefined) throw notSupported(asked, use);
+    const consenting = deps.requireConsent({ caller, deployment, snapshot });
+    await consenting;
+    const isOfConfiguration = asked === snapshot.deployments.get(call.deployment);
+    const isLasting = isOfConfiguration && caller.chain === null && consenting === undefined;
+    const limits = snapshot.limits.of(caller.roles, deployment.id);
+    return { deployment, path: pathTo(deployment, caller), limits, snapshot, use, isLasting };
+  } catch (refused) {
+    if (refused instanceof ParleyError && refused.status === 403) caller.chain?.noteRefusal?.();
+    throw refused;
+  }
+}
+
+function keep(permits: WeakMap<Caller, Map<string, Permit>>, { caller, deployment }: Call, permit: Permit): void {
+  const ofCaller = permits.get(caller) ?? new Map<string, Permit>();
+  permits.set(caller, ofCaller.set(deployment, permit));
+}
+
+/** Former versions are for the owner alone. */
+async function versionOf(catalog: Catalog, { id, ownership }: Deployment, { version = 0, caller }: Call): Promise<Deployment> {
+  const found = ownership?.owner === caller.subject ? await catalog.findVersion(id, version) : undefined;
+  if (found !== undefined) return found;
+  throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or it is no longer kept.`);
+}
+
+function notSupported(deployment: Deployment, use: DeploymentUse): ParleyError {
+  const { id, type } = deployment;
+  if (use === 'embedding' && type === 'chat') return unsupported(id, 'it makes no embeddings');
+  if (use === 'chat' && type === 'embedding') return unsupported(id, 'it makes embeddings, not chat completions');
+  const apis = apisOf(deployment).map((api) => `/v1/${api}`);
+  return unsupported(id, `it is asked at ${apis.join(', ')}`);
+}
+
+function unsupported(id: string, instead: string): ParleyError {
+  return new ParleyError('operation_not_supported', `${id} cannot answer this: ${instead}.`);
+}

@@ -1,0 +1,133 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { RawFrame } from '#contract/chat/frame.ts';
+import { type ProtocolName, protocols as traits } from '#contract/configuration/protocols.ts';
+import type { Target } from '#domain/call.ts';
+import type { HandedOn } from '#domain/callers/handed-on.ts';
+import type { AttemptRecord } from '#domain/telemetry.ts';
+import { findLostThoughts } from '#domain/upstreams/lost-thoughts.ts';
+import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
+import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
+import type { Ask, ChatProtocol, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
+import { type FailoverDeps, failover } from './failover.ts';
+import type { PreparedCall } from './prepared-call.ts';
+import type { ReplyNotes } from './reply-notes.ts';
+
+export interface UpstreamDeps extends FailoverDeps {
+  readonly protocols: Readonly<Record<ProtocolName, ChatProtocol>>;
+}
+
+/** What only programs are sent, which call deployments themselves. */
+export interface ForPrograms extends HandedOn {
+  /** Header fields that Parley gives them; names in lower case. */
+  readonly own: Readonly<Record<string, string>>;
+  /** What of it an error must not say back. */
+  readonly secrets: readonly string[];
+  /** Whether header fields of its answer reach the client: those of a program whose address a user saved do not. */
+  readonly returnsFields: boolean;
+  /** Whether Parley refused calls that it made meanwhile. */
+  readonly isExcused?: () => boolean;
+}
+
+/** Asks the upstreams of a deployment; `programs` is for those that are programs. */
+export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ForPrograms) => Handle;
+
+export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
+  return ({ target, request, native, affinity, notes }, sink, programs) => {
+    const { call, deployment } = target;
+    const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
+    const noteIgnored = (fields: readonly string[]): void => notes.ignore(fields);
+    const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
+      const headers = sentOn(target, attempt);
+      const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, notes });
+      const supported = toSupported({ request, native }, upstream, notes);
+      if (!isRelayed(native, upstream)) {
+        const lost = findLostThoughts(request.messages, upstream, native !== undefined);
+        if (lost.length > 0) noteIgnored(lost);
+      }
+      const asked = { upstream, maxCompletionTokens, noteIgnored, ...sent, ...supported };
+      return deps.protocols[upstream.protocol].chat(asked, reply);
+    };
+    const secrets = programs?.secrets ?? [];
+    const isExcused = programs?.isExcused;
+    const { record, caller } = call;
+    return failover(deps, { deployment, record, caller, affinity, secrets, notes, ask, ...(isExcused && { isExcused }) }, sink);
+  };
+}
+
+/** Returns the request as the upstream supports it, and notes the omitted fields. */
+function toSupported(
+  sent: Pick<PreparedCall, 'request' | 'native'>,
+  upstream: Upstream,
+  notes: ReplyNotes,
+): Pick<Ask, 'request' | 'native'> {
+  const { request, native } = sent;
+  const { unsupportedFields } = upstream;
+  if (unsupportedFields === undefined) return { request, ...(native && { native }) };
+  const supported = withoutUnsupported({ request, native }, unsupportedFields);
+  notes.ignore(supported.ofRequest);
+  notes.ignoreNative(supported.ofNative);
+  return { request: supported.request, ...(supported.native && { native: supported.native }) };
+}
+
+/** Whether the upstream is sent the request in the dialect of its client. */
+function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean {
+  return native?.dialect === 'messages' ? speaksMessages(upstream) : native !== undefined && speaksResponses(upstream);
+}
+
+interface Sending {
+  readonly common: Readonly<Record<string, string>>;
+  readonly programs: ForPrograms | undefined;
+  readonly notes: ReplyNotes;
+}
+
+/** What one upstream is sent beside the request: a program more than others. Fields that are configured for it are not the caller's to set. */
+export function toSent(upstream: Upstream, { common, programs, notes }: Sending): Pick<Ask, 'headers' | 'query' | 'noteHeaders'> {
+  if (programs === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
+  const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
+  const ofCaller = Object.entries(programs.headers).filter(([name]) => !configured.has(name));
+  return {
+    headers: { ...Object.fromEntries(ofCaller), ...programs.own, ...common },
+    query: programs.query,
+    ...(programs.returnsFields && { noteHeaders: (headers) => notes.declare(headers) }),
+  };
+}
+
+/** Header fields that let an upstream's own logs be found from ours. */
+export function sentOn({ call }: Target, { trace }: AttemptRecord): Record<string, string> {
+  const { traceparent, tracestate } = trace;
+  return { 'x-request-id': call.id, traceparent, ...(tracestate !== undefined && { tracestate }) };
+}
+
+/** A request as one upstream is sent it. */
+interface Sent {
+  readonly request: ChatRequest;
+  readonly native: NativeRequest | undefined;
+}
+
+/** A request without the fields that an upstream does not support, and the names of those that it had. */
+interface Supported extends Sent {
+  readonly ofRequest: readonly string[];
+  /** Fields of the request in the client's own dialect. */
+  readonly ofNative: readonly string[];
+}
+
+/** Returns the request without top-level fields that the upstream refuses, in both of its forms. */
+function withoutUnsupported({ request, native }: Sent, fields: readonly string[]): Supported {
+  const ofRequest = fields.filter((field) => request[field] !== undefined);
+  const ofNative = native === undefined ? [] : fields.filter((field) => native.body[field] !== undefined);
+  return {
+    request: ofRequest.length === 0 ? request : (without(request, ofRequest) as ChatRequest),
+    native: native === undefined || ofNative.length === 0 ? native : { ...native, body: without(native.body, ofNative) },
+    ofRequest,
+    ofNative,
+  };
+}
+
+/** A copy, so that fields which stay are written as they came. */
+function without(fields: JsonObject, names: readonly string[]): JsonObject {
+  const copy = { ...fields };
+  for (const name of names) delete copy[name];
+  return copy;
+}

@@ -1,0 +1,65 @@
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { ChatAsk, Target } from '#domain/call.ts';
+import { prepareRequest } from '#domain/deployments/prepare-request.ts';
+import type { AttemptRecord } from '#domain/telemetry.ts';
+import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { estimateRequestTokens } from '#domain/usage/usage.ts';
+import { askUpstreams } from './ask-upstreams.ts';
+import { sentOn, type UpstreamDeps } from './call-upstream.ts';
+
+/** Statuses of an upstream that does not count tokens. */
+const uncounted: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
+
+interface Asked extends ChatAsk {
+  readonly target: Target;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns the tokens of a request. An upstream of the caller's dialect counts them. If there is no such upstream, or it does not
+ * count tokens, they are estimated. Nothing is charged.
+ */
+export async function countTokens(deps: UpstreamDeps, { target, request: asked, native, signal }: Asked): Promise<number> {
+  const { call, deployment } = target;
+  const request = prepareRequest(asked, deployment);
+  const upstreams = deployment.upstreams.filter((upstream) => deps.protocols[upstream.protocol]?.countTokens !== undefined);
+  if (native === undefined || upstreams.length === 0) return estimateRequestTokens(request);
+  const attempts = {
+    deployment: { ...deployment, upstreams },
+    record: call.record,
+    caller: call.caller,
+    ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
+      const { countTokens: count } = deps.protocols[upstream.protocol];
+      if (count === undefined) throw new ParleyError('internal_error', 'An upstream that counts no tokens was asked to.');
+      const estimated = new EstimatedCount(reply, () => estimateRequestTokens(request));
+      return count({ upstream, request, headers: sentOn(target, attempt), native }, estimated);
+    },
+  };
+  return askUpstreams(deps, attempts, signal);
+}
+
+/** Replaces the refusal of an upstream that does not count tokens by an estimate. */
+class EstimatedCount implements Sink<number> {
+  readonly #next: Sink<number>;
+  readonly #estimate: () => number;
+
+  constructor(next: Sink<number>, estimate: () => number) {
+    this.#next = next;
+    this.#estimate = estimate;
+  }
+
+  frame(count: number): void {
+    this.#next.frame(count);
+  }
+
+  end(): void {
+    this.#next.end();
+  }
+
+  fail(error: unknown): void {
+    if (!(error instanceof UpstreamFault) || !uncounted.has(error.status)) return this.#next.fail(error);
+    this.#next.frame(this.#estimate());
+    this.#next.end();
+  }
+}

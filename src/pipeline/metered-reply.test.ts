@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { pump } from '#base/stream/pump.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
+import { Frame } from '#contract/chat/frame.ts';
+import type { Target } from '#domain/call.ts';
+import type { Chain } from '#domain/callers/caller.ts';
+import { HeldRights } from '#domain/callers/held-rights.ts';
+import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
+import { MeteredReply } from './metered-reply.ts';
+import { NormalizedReply } from './normalized-reply.ts';
+import { ReplyNotes } from './reply-notes.ts';
+import type { LimitReservation } from './reserve-limits.ts';
+import { UsageTotals } from './usage-totals.ts';
+
+const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1 };
+const first = Frame.ofChunks({
+  ...head,
+  choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: null }],
+});
+const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
+const last = Frame.ofChunks(
+  { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { ...head, choices: [], usage },
+);
+
+/** What happens, in its order, while a call with a per-request key is read to its end, or left after one frame. */
+async function happenings(
+  frames: AsyncIterable<Frame>,
+  { isLeft = false, isDeaf = false, leavesAtReport = false } = {},
+): Promise<string[]> {
+  const seen: string[] = [];
+  const report: Chain['report'] = async (items: readonly ModelUsage[]) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (leavesAtReport) leave();
+    if (isDeaf) throw new Error('the report got lost');
+    seen.push(`reported ${items.map(({ total_tokens }) => total_tokens)}`);
+  };
+  const chain: Chain = { path: ['app'], rights: new HeldRights(), report };
+  const caller = { subject: 's', project: 'p', roles: [], chain };
+  const deployment = { id: 'm', kind: 'model', ownership: null, quickApp: undefined } as const;
+  const totals = new UsageTotals({ deployment, promptTokens: 3, inner: { items: [] } });
+  const settle: LimitReservation['settle'] = (used) => {
+    seen.push(used === undefined ? 'given back' : `charged ${used.tokens}${used.whole ? '' : ' of a part'}`);
+  };
+  const reservation = { headers: {}, claims: [], settle };
+  const call = { caller, record: silentTelemetry.begin({} as CallStart), deployment: 'm' };
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const leave = (): void => {
+    metered.cancel();
+    setImmediate(() => setImmediate(resolve));
+  };
+  const sink = {
+    frame(frame: Frame): void {
+      seen.push(frame.bytes.includes('usage_per_model') ? 'the end' : 'a frame');
+      if (isLeft) leave();
+    },
+    end(): void {
+      seen.push('over');
+      resolve();
+    },
+    fail(thrown: unknown): void {
+      seen.push((thrown as Error).message);
+      resolve();
+    },
+  };
+  const normalized = new NormalizedReply({ head: { id: 'own', created: 1 }, totals, isStreamed: true, newId: () => 'new' }, sink);
+  const target = { call, deployment } as unknown as Target;
+  const metered = new MeteredReply({ target, totals, notes: new ReplyNotes({}) }, normalized);
+  metered.begin(reservation, (reply) => pump(() => frames, reply));
+  await over;
+  return seen;
+}
+
+describe('the usage of a call with a per-request key', () => {
+  it('has been reported before the end of the reply goes out', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    expect(await happenings(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
+  });
+
+  it('is nothing where the reply failed before it began', async () => {
+    // biome-ignore lint/correctness/useYield: a reply that fails at once
+    async function* failing(): AsyncIterable<Frame> {
+      throw new Error('refused');
+    }
+    expect(await happenings(failing())).toEqual(['given back', 'refused']);
+  });
+
+  it('has been reported before the fault of a reply that breaks off is told', async () => {
+    async function* broken() {
+      yield first;
+      throw new Error('broken');
+    }
+    expect(await happenings(broken())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'broken']);
+  });
+
+  it('is reported where its caller leaves', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4 of a part', 'reported 4']);
+  });
+
+  it('is charged, and the end not told, if its caller leaves while it is reported', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    const told = await happenings(whole(), { leavesAtReport: true });
+    // At once: the record of the call is written as its caller leaves.
+    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'reported 12']);
+  });
+
+  it('is charged where the report of it fails, which its reader is told', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    const told = await happenings(whole(), { isDeaf: true });
+    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'the report got lost']);
+  });
+
+  it('is reported where a frame cannot be put in order, and its source is told to stop', async () => {
+    let isStopped = false;
+    async function* odd() {
+      try {
+        yield first;
+        yield {
+          get chunks(): never {
+            throw new Error('no chunks');
+          },
+        } as unknown as Frame;
+        yield last;
+      } finally {
+        isStopped = true;
+      }
+    }
+    expect(await happenings(odd())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'no chunks']);
+    expect(isStopped).toBe(true);
+  });
+});
+
+describe('MeteredReply', () => {
+  it('says so when nothing came at all, or a whole reply without choices', async () => {
+    async function* nothing(): AsyncIterable<Frame> {}
+    async function* empty() {
+      yield Frame.ofCompletion({ id: 'c', object: 'chat.completion', created: 1, choices: [] });
+    }
+    const claim = 'The answer of m failed: The upstream ended its answer without a reply.';
+    expect(await happenings(nothing())).toEqual(['given back', claim]);
+    expect(await happenings(empty())).toEqual(['given back', claim]);
+  });
+
+  it('waits for what goes on, however many frames bring nothing', async () => {
+    async function* silent() {
+      for (let at = 0; at < 1000; at += 1) yield Frame.ofChunks({ ...head, choices: [], usage });
+      yield first;
+      yield last;
+    }
+    expect(await happenings(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
+  });
+});

@@ -1,0 +1,402 @@
+import { describe, expect, it } from 'vitest';
+import { eventData } from '#base/stream/event-splitter.ts';
+import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
+import type { Chunk } from '#contract/chat/chunk.ts';
+import { Frame, type RawFrame } from '#contract/chat/frame.ts';
+import { NormalizedReply } from './normalized-reply.ts';
+import { type TotalsFacts, UsageTotals } from './usage-totals.ts';
+
+interface Facts extends TotalsFacts {
+  readonly isStreamed: boolean;
+}
+
+const configured = { ownership: null, quickApp: undefined };
+const facts: Facts = {
+  deployment: { ...configured, id: 'gpt', kind: 'model' },
+  isStreamed: true,
+  promptTokens: 3,
+  inner: { items: [] },
+};
+
+/** A reply that is brought into order, and what goes on of it. */
+class Ordered {
+  readonly totals: UsageTotals;
+  readonly #reply: NormalizedReply;
+  #going: Frame[] = [];
+  #error: unknown;
+
+  constructor(given: Facts) {
+    this.totals = new UsageTotals(given);
+    const sink = {
+      frame: (frame: Frame) => void this.#going.push(frame),
+      end() {},
+      fail: (error: unknown) => {
+        this.#error = error;
+      },
+    };
+    this.#reply = new NormalizedReply(
+      { head: { id: 'own', created: 7 }, totals: this.totals, isStreamed: given.isStreamed, newId: () => 'new' },
+      sink,
+    );
+  }
+
+  get hasBegun(): boolean {
+    return this.#reply.hasBegun;
+  }
+
+  take(frame: RawFrame): Frame[] {
+    this.#reply.frame(frame);
+    return this.#taken();
+  }
+
+  end(): Frame[] {
+    this.totals.complete();
+    this.#reply.end();
+    return this.#taken();
+  }
+
+  closeStages(): Frame[] {
+    const error = new Error('broken');
+    this.#reply.fail(error);
+    expect(this.#error).toBe(error);
+    return this.#taken();
+  }
+
+  #taken(): Frame[] {
+    const going = this.#going;
+    this.#going = [];
+    return going;
+  }
+}
+
+const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1, model: 'm' };
+const usage = { prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 };
+const own = { index: 0, model: 'gpt', name: 'gpt' };
+
+function event(content: object): string {
+  return `data: ${JSON.stringify({ ...head, ...content })}\n\n`;
+}
+
+function choice(delta: object, finish_reason: string | null = null): object {
+  return { choices: [{ index: 0, delta, finish_reason }] };
+}
+
+function toFrames(events: string): RawFrame[] {
+  return eventData(events).map((data) => Frame.ofEvent(`data: ${data}\n\n`, JSON.parse(data)));
+}
+
+function run(events: readonly string[], changes: Partial<Facts> = {}): { bytes: string; chunks: Chunk[]; order: Ordered } {
+  const order = new Ordered({ ...facts, ...changes });
+  const frames = [...events.flatMap(toFrames).flatMap((frame) => order.take(frame)), ...order.end()];
+  const bytes = frames.map((frame) => frame.bytes).join('');
+  return { bytes, chunks: toFrames(bytes).flatMap((frame) => frame.chunks as readonly Chunk[]), order };
+}
+
+describe('NormalizedReply, of a stream', () => {
+  const role = event(choice({ role: 'assistant', content: '' }));
+  const hello = event({ ...choice({ content: 'hello' }), usage: null, odd: 1.0 });
+  const stop = event(choice({}, 'stop'));
+
+  it('passes good events with their bytes and adds usage and statistics at the end', () => {
+    const { bytes, chunks } = run([role + hello, stop, event({ choices: [], usage })]);
+    expect(bytes.startsWith(role + hello + stop)).toBe(true);
+    expect(chunks.slice(3)).toEqual([{ ...head, choices: [], usage, statistics: { usage_per_model: [{ ...own, ...usage }] } }]);
+  });
+
+  it('makes good what an upstream leaves out, under one id', () => {
+    const azure = 'data: {"id":"","object":"","created":0,"model":"","choices":[],"prompt_filter_results":[]}\n\n';
+    const bare = 'data: {"choices":[{"delta":{"role":"user","content":"hi"}}]}\n\n';
+    const { chunks } = run([azure, bare, hello, stop]);
+    expect(chunks.slice(0, 2)).toEqual([
+      {
+        id: 'own',
+        object: 'chat.completion.chunk',
+        created: 7,
+        choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: null }],
+      },
+      { id: 'own', object: 'chat.completion.chunk', created: 7, model: '', choices: [], prompt_filter_results: [] },
+    ]);
+    const named = run([azure, hello, stop]).chunks;
+    expect(new Set(named.map(({ id }) => id))).toEqual(new Set(['up']));
+  });
+
+  it('says nothing of a choice again that has finished', () => {
+    const { chunks } = run([role + hello, stop, stop]);
+    expect(chunks.filter(({ choices }) => choices.length > 0)).toHaveLength(3);
+  });
+
+  it('takes no endless beginning, and no endless number of choices or open stages', () => {
+    const order = new Ordered(facts);
+    const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
+    const endlessly = (): void => {
+      for (let at = 0; at < 2000; at += 1) order.take(nothing);
+    };
+    expect(endlessly).toThrow('ahead of a first choice');
+    const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));
+    expect(() => run([event({ choices })])).toThrow('a choice with the index 10000');
+    const below = { choices: [{ index: -1, delta: {}, finish_reason: null }] };
+    expect(() => run([event(below)])).toThrow('a choice with the index -1');
+    const stages = Array.from({ length: 10_001 }, (_, index) => ({ index, name: 'x', status: null }));
+    expect(() => run([event(choice({ custom_content: { stages } }))])).toThrow('more than 10000 open stages');
+  });
+
+  it('opens with a role where the upstream does not', () => {
+    const { chunks } = run([hello, stop]);
+    expect(chunks[0]).toEqual({
+      ...head,
+      choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+    });
+    expect(chunks[1]?.choices[0]?.delta).toEqual({ content: 'hello' });
+  });
+
+  it('puts the role ahead of a first event without choices', () => {
+    const early = event({ choices: [], prompt_filter_results: [] });
+    const { chunks } = run([early, role, stop]);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.role)).toEqual(['assistant', undefined, undefined, undefined]);
+    expect(chunks[1]).toHaveProperty('prompt_filter_results');
+  });
+
+  it('gives usage once, though the upstream repeats it in every event', () => {
+    const { chunks } = run([
+      event({ ...choice({ role: 'assistant', content: 'a' }), usage }),
+      event({ ...choice({}, 'stop'), usage: { ...usage, completion_tokens: 9 } }),
+    ]);
+    expect(chunks.filter((chunk) => chunk.usage)).toHaveLength(1);
+    expect(chunks.find((chunk) => chunk.usage)?.usage).toEqual({ prompt_tokens: 2, completion_tokens: 9, total_tokens: 11 });
+  });
+
+  it('gives one finish reason for each choice', () => {
+    const { chunks } = run([role, stop, stop, event(choice({}, 'length'))]);
+    expect(chunks.flatMap(({ choices }) => choices.map(({ finish_reason }) => finish_reason)).filter(Boolean)).toEqual(['stop']);
+  });
+
+  it('finishes a choice that the upstream left open', () => {
+    const { chunks } = run([role + hello]);
+    expect(chunks.at(-2)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
+  });
+
+  it('estimates what no upstream reports and says so', () => {
+    const { chunks } = run([role + hello.repeat(8), stop]);
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([
+      { ...own, prompt_tokens: 3, completion_tokens: 10, total_tokens: 13, estimated: true },
+    ]);
+  });
+
+  it('counts what was sent when it breaks off', () => {
+    const order = new Ordered(facts);
+    for (const frame of toFrames(role + hello.repeat(4))) order.take(frame);
+    expect(order.totals.totals().statistics.usage_per_model).toEqual([
+      { ...own, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true },
+    ]);
+  });
+
+  it('fails the stages that are open, and only those', () => {
+    const order = new Ordered(facts);
+    const stages = (stage: object) => event(choice({ custom_content: { stages: [stage] } }));
+    const events = [
+      stages({ index: 0, name: 'a', status: null }),
+      stages({ index: 1, name: 'b', status: null }),
+      stages({ index: 0, status: 'completed' }),
+    ];
+    for (const frame of [role, ...events].flatMap(toFrames)) order.take(frame);
+    const closing = order.closeStages().flatMap((frame) => frame.chunks);
+    expect(closing.map(({ choices }) => choices[0]?.delta)).toEqual([
+      { custom_content: { stages: [{ index: 1, status: 'failed' }] } },
+    ]);
+  });
+
+  it('is not misled by keys quoted in the text', () => {
+    const tricky = event(choice({ content: '{"usage":{"prompt_tokens":1},"finish_reason":"stop"}' }));
+    const { bytes } = run([role + tricky, stop, event({ choices: [], usage })]);
+    expect(bytes.startsWith(role + tricky + stop)).toBe(true);
+  });
+
+  it('opens and finishes each of several choices', () => {
+    const at = (index: number, delta: object, finish_reason: string | null = null) =>
+      event({ choices: [{ index, delta, finish_reason }] });
+    const { chunks } = run([at(1, { content: 'b' }), at(0, { content: 'a' }), at(0, {}, 'stop'), at(1, {}, 'length')]);
+    expect(
+      chunks.map(({ choices }) =>
+        choices.map(({ index, delta, finish_reason }) => [index, delta.role ?? delta.content ?? finish_reason]),
+      ),
+    ).toEqual([[[1, 'assistant']], [[1, 'b']], [[0, 'assistant']], [[0, 'a']], [[0, 'stop']], [[1, 'length']], []]);
+  });
+});
+
+describe('NormalizedReply, of an application', () => {
+  const application = { ...configured, id: 'gpt', kind: 'application' } as const;
+  const reply = event(choice({ role: 'assistant', content: 'x' }, 'stop'));
+
+  it('keeps the statistics it reports, named both ways and numbered', () => {
+    const item = { index: 5, name: 'inner', prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+    const { chunks } = run([reply, event({ choices: [], statistics: { usage_per_model: [item] } })], { deployment: application });
+    expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 });
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [{ ...item, index: 0, model: 'inner' }] });
+  });
+
+  it('takes the usage of its inner calls where it reports nothing', () => {
+    const inner = [{ index: 0, model: 'in', name: 'in', ...usage }];
+    const { chunks } = run([reply], { deployment: application, inner: { items: inner } });
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: inner });
+  });
+
+  it('invents no tokens', () => {
+    const { chunks } = run([reply], { deployment: application });
+    expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [] });
+  });
+});
+
+describe('NormalizedReply, of a whole reply', () => {
+  const completion = {
+    id: 'c',
+    object: 'chat.completion' as const,
+    created: 1,
+    choices: [{ index: 0, message: { role: 'assistant' as const, content: 'hello wo' }, finish_reason: 'stop' as const }],
+  };
+
+  function whole(value: object, changes: Partial<Facts> = {}): unknown {
+    const bytes = toLatin1(` ${JSON.stringify(value)} \n`);
+    const order = new Ordered({ ...facts, isStreamed: false, ...changes });
+    const frames = [...order.take(Frame.ofCompletion(value as typeof completion, bytes)), ...order.end()];
+    return changes.isStreamed
+      ? frames.flatMap((frame) => frame.chunks)
+      : JSON.parse(fromLatin1(frames.map((frame) => frame.bytes).join('')));
+  }
+
+  it('makes good what an upstream leaves out', () => {
+    expect(whole({ choices: [{ message: { content: 'x' } }] })).toMatchObject({
+      ...{ id: 'own', object: 'chat.completion', created: 7 },
+      choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
+    });
+  });
+
+  it('estimates calls and thoughts too where nothing is reported, or no count of it', () => {
+    const message = {
+      role: 'assistant',
+      reasoning_content: 'x'.repeat(400),
+      tool_calls: [{ function: { name: 'f', arguments: 'y'.repeat(399) } }],
+    };
+    const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
+    for (const reported of [undefined, { total_tokens: 9 }])
+      expect(whole({ ...completion, choices, usage: reported })).toMatchObject({
+        usage: { prompt_tokens: 3, completion_tokens: 200 },
+      });
+  });
+
+  it('names deployments of any script in the statistics it adds', () => {
+    const id = 'модель/Ģ"';
+    const named = { ...own, model: id, name: id };
+    expect(whole({ ...completion, usage }, { deployment: { ...configured, id, kind: 'model' } })).toMatchObject({
+      statistics: { usage_per_model: [named] },
+    });
+  });
+
+  it('adds statistics to the bytes that came', () => {
+    expect(whole({ ...completion, usage })).toEqual({
+      ...completion,
+      usage,
+      statistics: { usage_per_model: [{ ...own, ...usage }] },
+    });
+  });
+
+  it('adds estimated usage where there is none', () => {
+    const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+    expect(whole(completion)).toEqual({
+      ...completion,
+      usage: counts,
+      statistics: { usage_per_model: [{ ...own, ...counts, estimated: true }] },
+    });
+  });
+
+  it('corrects a total that is no sum', () => {
+    expect(whole({ ...completion, usage: { ...usage, total_tokens: 1 } })).toMatchObject({ usage });
+  });
+
+  it('replaces statistics rather than having them twice', () => {
+    expect(whole({ ...completion, usage, statistics: { usage_per_model: [] } })).toMatchObject({
+      statistics: { usage_per_model: [{ ...own, ...usage }] },
+    });
+  });
+
+  it('becomes a stream where one was asked for', () => {
+    const chunks = whole({ ...completion, usage }, { isStreamed: true }) as Chunk[];
+    expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toEqual([null, 'stop', undefined]);
+    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: 'hello wo' });
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([{ ...own, ...usage }]);
+  });
+});
+
+describe('NormalizedReply, of a reply that is relayed in another dialect', () => {
+  const relayed = (bytes: string, usage?: object, textBytes = 0): Frame =>
+    Frame.ofNative(bytes, {
+      dialect: 'messages',
+      isWhole: false,
+      isLast: bytes.startsWith('event: message_stop'),
+      textBytes,
+      usage: usage as never,
+    });
+  const counts = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } };
+
+  it('passes every byte and adds nothing', () => {
+    const order = new Ordered(facts);
+    const frames = [relayed('event: a\n\n'), relayed('event: b\n\n', counts)];
+    expect(frames.flatMap((frame) => order.take(frame))).toEqual(frames);
+    expect([...order.end(), ...order.closeStages()]).toEqual([]);
+  });
+
+  it('gives the end of the message once it is counted', () => {
+    const order = new Ordered(facts);
+    const [said, end] = [relayed('event: a\n\n'), relayed('event: message_stop\n\n')];
+    expect([order.take(said), order.take(end), order.end()]).toEqual([[said], [], [end]]);
+  });
+
+  it('counts what the upstream reported last, with what its cache had a part in', () => {
+    const order = new Ordered(facts);
+    for (const frame of [relayed('a', counts, 4_000), relayed('b', { ...counts, completion_tokens: 9 })]) order.take(frame);
+    order.end();
+    expect(order.totals.totals().usage).toEqual({ ...counts, completion_tokens: 9, total_tokens: 19 });
+    expect(order.totals.totals().statistics.usage_per_model).toEqual([
+      { ...own, prompt_tokens: 10, completion_tokens: 9, total_tokens: 19 },
+    ]);
+  });
+
+  it('makes good by an estimate what was not yet counted when it broke off', () => {
+    const order = new Ordered(facts);
+    order.take(relayed('a', counts, 4_000));
+    expect(order.totals.totals().statistics.usage_per_model).toMatchObject([{ prompt_tokens: 10, completion_tokens: 1_000 }]);
+    expect(order.totals.totals().usage).toMatchObject({ completion_tokens: 1_000, prompt_tokens_details: { cached_tokens: 4 } });
+  });
+
+  it('estimates everything where nothing is reported', () => {
+    const order = new Ordered(facts);
+    order.take(relayed('a', undefined, 40));
+    order.end();
+    expect(order.totals.totals().statistics.usage_per_model).toMatchObject([
+      { prompt_tokens: 3, completion_tokens: 10, estimated: true },
+    ]);
+  });
+});
+
+it('tells of the error also where the reader refuses the end of an open stage', () => {
+  const told: unknown[] = [];
+  let takes = true;
+  const sink = {
+    frame() {
+      if (!takes) throw new Error('no such stage');
+    },
+    end() {},
+    fail: (error: unknown) => void told.push(error),
+  };
+  const totals = new UsageTotals({
+    deployment: { ...configured, id: 'm', kind: 'model' },
+    promptTokens: 1,
+    inner: { items: [] },
+  });
+  const reply = new NormalizedReply({ head: { id: 'own', created: 7 }, totals, isStreamed: true, newId: () => 'new' }, sink);
+  const delta = { custom_content: { stages: [{ index: 1e9, name: 'x' }] } };
+  reply.frame(Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason: null }] } as never));
+  takes = false;
+  reply.fail('broken');
+  expect(told).toEqual(['broken']);
+});

@@ -1,0 +1,346 @@
+import { isJsonObject } from '#base/json/json.ts';
+import type { Sink } from '#base/stream/sink.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
+import {
+  type Chunk,
+  type ChunkChoice,
+  type Completion,
+  type Delta,
+  type RawChunk,
+  type RawCompletion,
+  type ResponseCustomContent,
+  toChunk,
+} from '#contract/chat/chunk.ts';
+import { Frame, type Native, type RawFrame } from '#contract/chat/frame.ts';
+import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/chat/well-formed.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { charsSaid } from '#domain/usage/usage.ts';
+import { ReplyCalls } from '#upstreams/reply-calls.ts';
+import { ReplyContent } from './reply-content.ts';
+import type { UsageTotals } from './usage-totals.ts';
+
+/** Bound of what is held back until the first choice. */
+const maxEarlyBytes = 1024 * 1024;
+/** Choices of one reply. */
+const maxItems = 10_000;
+
+/** What a reply is known by before it comes. */
+export interface ReplyFacts {
+  /** Stands in if the upstream gives no id, time or model of its own. */
+  readonly head: ReplyIdentity;
+  readonly totals: UsageTotals;
+  readonly isStreamed: boolean;
+  /** Returns a random ID. Called only for calls whose ID is missing or repeated. */
+  readonly newId: () => string;
+}
+
+/**
+ * Brings a reply into the order that the wire promises: a role first, one finish reason for each choice, then `usage` and
+ * `statistics` once, in one last chunk without choices. Events that need no change pass with their bytes.
+ */
+export class NormalizedReply implements Sink<RawFrame> {
+  readonly #next: Sink<Frame>;
+  readonly #isStreamed: boolean;
+  readonly #totals: UsageTotals;
+  #identity: ReplyIdentity;
+  /** Whether anything of the reply came. */
+  hasBegun = false;
+  /** Frames held back until the first choice comes: the role goes first, and all chunks carry the same id. */
+  #early: RawFrame[] = [];
+  #earlyBytes = 0;
+  #isWhole = false;
+  /** Whether the reply goes out in another dialect, as its upstream sent it. */
+  #isRelayed = false;
+  /** Indexes of the choices that have begun, each with whether it is finished. */
+  readonly #choices = new Map<number, boolean>();
+  readonly #newId: () => string;
+  /** Created for the first call or finish reason. */
+  #calls: ReplyCalls | undefined;
+  /** Created for the first `custom_content`. */
+  #content: ReplyContent | undefined;
+
+  constructor({ head, totals, isStreamed, newId }: ReplyFacts, next: Sink<Frame>) {
+    this.#next = next;
+    this.#isStreamed = isStreamed;
+    this.#totals = totals;
+    this.#identity = head;
+    this.#newId = newId;
+  }
+
+  /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
+  frame(frame: RawFrame): void {
+    if (frame.native !== undefined) return this.#relay(frame, frame.native);
+    if (frame.textBytes !== undefined && this.hasBegun) {
+      this.#totals.said(frame.textBytes);
+      return this.#next.frame(frame as Frame);
+    }
+    const { completion } = frame;
+    if (!this.hasBegun && !bringsChoices(frame)) return this.#hold(frame);
+    const going = completion === undefined ? this.#takeChunks(frame) : this.#takeCompletion(frame, completion);
+    if (going !== undefined) this.#next.frame(going);
+    if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#named(early));
+  }
+
+  /** The upstream ended without a fault: pushes the missing finish reasons and the totals, then the end. */
+  end(): void {
+    if (this.#isRelayed) this.#passEarly();
+    else if (this.#isStreamed || !this.#isWhole) {
+      const owed: Chunk[] = [];
+      const choices: ChunkChoice[] = [];
+      for (const [index, isFinished] of this.#choices)
+        if (!isFinished) choices.push({ index, delta: {}, finish_reason: this.#calls?.endReason(index) ?? 'stop' });
+      if (this.#content?.hasOpenStages) owed.push(...this.#closedStages(this.#content, 'completed'));
+      if (choices.length > 0) owed.push(this.#chunk({ choices }));
+      owed.push(this.#chunk({ ...this.#totals.totals() }));
+      this.#next.frame(Frame.ofChunks(...owed));
+    }
+    this.#next.end();
+  }
+
+  /** Closes the open stages as failed, ahead of the error. */
+  fail(error: unknown): void {
+    if (this.#isRelayed) this.#passEarly();
+    else if (this.#content?.hasOpenStages) this.#failStages(this.#content);
+    this.#next.fail(error);
+  }
+
+  #hold(frame: RawFrame): void {
+    if (frame.completion !== undefined) return;
+    const kept = frame.chunks.filter((chunk) => this.#noteEarly(chunk));
+    if (kept.length === 0) return;
+    this.#early.push(kept.length === frame.chunks.length ? frame : Frame.ofRawChunks(...kept));
+    this.#earlyBytes += frame.roughBytes;
+    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
+  }
+
+  /** Notes the totals and the id of a chunk; true if it has more than totals. */
+  #noteEarly(chunk: RawChunk): boolean {
+    this.#totals.note(chunk);
+    this.#identity = identityOf(chunk, this.#identity);
+    return !chunk.usage && !chunk.statistics;
+  }
+
+  #takeEarly(): RawFrame[] {
+    const early = this.#early;
+    this.#early = [];
+    return early;
+  }
+
+  #passEarly(): void {
+    for (const early of this.#takeEarly()) this.#next.frame(early as Frame);
+  }
+
+  /** A reader that rejects this frame still receives the error. */
+  #failStages(content: ReplyContent): void {
+    const failed = Frame.ofChunks(...this.#closedStages(content, 'failed'));
+    try {
+      this.#next.frame(failed);
+    } catch {
+      // The error follows in any case.
+    }
+  }
+
+  /** Closes the open stages of one choice or of all choices, each in its own chunk. */
+  #closedStages(content: ReplyContent, status: 'completed' | 'failed', of?: number): Chunk[] {
+    return content.takeOpenStages(of).map(([choice, index]) => {
+      const delta: Delta = { custom_content: { stages: [{ index, status }] } };
+      return this.#chunk({ choices: [{ index: choice, delta, finish_reason: null }] });
+    });
+  }
+
+  /** The last frame is held back until the reply is counted. */
+  #relay(frame: RawFrame, { usage, textBytes, isLast }: Native): void {
+    this.hasBegun = true;
+    this.#isRelayed = true;
+    this.#totals.markPartial();
+    this.#totals.said(textBytes);
+    this.#totals.note({ usage });
+    this.#early.push(frame);
+    if (!isLast) this.#passEarly();
+  }
+
+  /** Gives a frame that was held back the id of the reply. */
+  #named(frame: RawFrame): Frame {
+    const chunks = frame.chunks.map((chunk) => toWellFormedChunk(chunk, this.#identity));
+    return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? (frame as Frame) : Frame.ofChunks(...chunks);
+  }
+
+  #takeCompletion(frame: RawFrame, given: RawCompletion): Frame | undefined {
+    const wellFormed = toWellFormedCompletion(given, this.#identity);
+    const completion = this.#isStreamed ? wellFormed : this.#toNormalCompletion(wellFormed);
+    if (this.#isStreamed) return this.#takeChunks(Frame.ofRawChunks(...apart(completion)));
+    this.hasBegun = true;
+    this.#isWhole = true;
+    this.#totals.note(completion);
+    for (const { message } of completion.choices) this.#totals.said(charsSaid(message));
+    const { usage, statistics } = this.#totals.totals();
+    const whole = { ...completion, usage, statistics };
+    const isPlain =
+      completion === given && given.statistics === undefined && (given.usage === undefined || given.usage === usage);
+    if (!isPlain) return Frame.ofCompletion(whole);
+    const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
+    const { bytes } = frame;
+    return Frame.ofCompletion(whole, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`);
+  }
+
+  #toNormalCompletion(completion: Completion): Completion {
+    const choices = completion.choices.map((choice) => {
+      const { tool_calls: calls, function_call: called } = choice.message;
+      let normal = choice;
+      if (choice.finish_reason !== 'stop' || calls || called) {
+        this.#calls ??= new ReplyCalls(this.#newId);
+        normal = this.#calls.toNormalWhole(choice);
+      }
+      const { index, message } = normal;
+      if (!isJsonObject(message.custom_content)) return normal;
+      const content = this.#toClosedContent(index, message.custom_content);
+      return content === message.custom_content ? normal : { ...normal, message: { ...message, custom_content: content } };
+    });
+    return choices.every((choice, at) => choice === completion.choices[at]) ? completion : { ...completion, choices };
+  }
+
+  /** Returns the completed content of a complete message, in which every stage has ended. */
+  #toClosedContent(choice: number, given: ResponseCustomContent): ResponseCustomContent {
+    this.#content ??= new ReplyContent();
+    const content = this.#content.toComplete(choice, given);
+    if (!this.#content.hasOpenStages) return content;
+    const open = new Set(this.#content.takeOpenStages(choice).map(([, index]) => index));
+    return {
+      ...content,
+      stages: content.stages?.map((stage) => (open.has(stage.index) ? { ...stage, status: 'completed' } : stage)) ?? [],
+    };
+  }
+
+  #takeChunks(frame: RawFrame): Frame | undefined {
+    let isSame = true;
+    const going: Chunk[] = [];
+    for (const chunk of frame.chunks) {
+      const before = going.length;
+      this.#takeChunk(chunk, going);
+      if (going.length !== before + 1 || going[before] !== chunk) isSame = false;
+    }
+    if (isSame) return frame as Frame;
+    return going.length === 0 ? undefined : Frame.ofChunks(...going);
+  }
+
+  #takeChunk(given: RawChunk, going: Chunk[]): void {
+    this.#totals.note(given);
+    this.#identity = identityOf(given, this.#identity);
+    const chunk = this.#toNormalChunk(toWellFormedChunk(given, this.#identity));
+    const unnamed: ChunkChoice[] = [];
+    for (const choice of chunk.choices) {
+      const { index, delta } = choice;
+      if (!this.#choices.has(index)) {
+        if (index < 0 || index >= maxItems)
+          throw new UpstreamFault('broken', `The upstream sent a choice with the index ${index}.`);
+        this.#choices.set(index, false);
+        if (delta.role !== 'assistant') unnamed.push(choice);
+      }
+      this.#totals.said(charsSaid(delta));
+    }
+    if (unnamed.length > 0) going.push(this.#roles(unnamed));
+    if (this.#content?.hasOpenStages) this.#closeEndingStages(this.#content, chunk, going);
+    if (chunk.choices.length > 0) this.hasBegun = true;
+    const rest = this.#withoutTotals(chunk);
+    if (rest !== undefined) going.push(rest);
+  }
+
+  /**
+   * Returns the chunk with repaired calls, finish reasons, and `custom_content`. Returns the original object if it needs no
+   * change.
+   */
+  #toNormalChunk(chunk: Chunk): Chunk {
+    let choices: ChunkChoice[] | undefined;
+    for (let at = 0; at < chunk.choices.length; at += 1) {
+      const choice = chunk.choices[at] as ChunkChoice;
+      const normal = this.#toNormalChoice(choice);
+      if (normal === choice) continue;
+      choices ??= [...chunk.choices];
+      choices[at] = normal;
+    }
+    return choices === undefined ? chunk : { ...chunk, choices };
+  }
+
+  #toNormalChoice(choice: ChunkChoice): ChunkChoice {
+    const { index, delta, finish_reason: reason } = choice;
+    const { tool_calls: calls, function_call: called, custom_content: content } = delta;
+    let normal = choice;
+    const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
+    if (!isPlainEnd || calls || called) {
+      this.#calls ??= new ReplyCalls(this.#newId);
+      const isLate = this.#choices.get(index) === true && this.#calls.endReason(index) === 'stop';
+      normal = this.#calls.toNormal(choice);
+      // A first call after the finish reason: the choice gets another one, at the end at the latest.
+      if (isLate && this.#calls.hasCalls(index)) this.#choices.set(index, false);
+    }
+    if (!isJsonObject(content)) return normal;
+    this.#content ??= new ReplyContent();
+    const complete = this.#content.toComplete(index, content);
+    return complete === content ? normal : { ...normal, delta: { ...normal.delta, custom_content: complete } };
+  }
+
+  /** Stages that are still open when their choice ends are completed before its finish reason. */
+  #closeEndingStages(content: ReplyContent, chunk: Chunk, going: Chunk[]): void {
+    for (const { index, finish_reason: reason } of chunk.choices)
+      if (reason !== null) going.push(...this.#closedStages(content, 'completed', index));
+  }
+
+  /** The chunk without usage, statistics and repeated finish reasons; undefined if nothing is left of it. */
+  #withoutTotals(chunk: Chunk): Chunk | undefined {
+    let repeated: Set<ChunkChoice> | undefined;
+    for (const choice of chunk.choices) {
+      const isRepeated = choice.finish_reason !== null && this.#choices.get(choice.index) === true;
+      if (isRepeated) repeated = (repeated ?? new Set()).add(choice);
+    }
+    const choices = repeated === undefined ? chunk.choices : this.#withoutRepeats(chunk.choices, repeated);
+    for (const choice of choices) if (choice.finish_reason) this.#choices.set(choice.index, true);
+    if (repeated === undefined && !chunk.usage && !chunk.statistics) return chunk;
+    const { usage: _usage, statistics: _statistics, ...rest } = chunk;
+    return choices.length === 0 ? undefined : { ...rest, choices };
+  }
+
+  #withoutRepeats(choices: readonly ChunkChoice[], repeated: ReadonlySet<ChunkChoice>): ChunkChoice[] {
+    const said = choices.filter(
+      (choice) =>
+        !(repeated.has(choice) || choice.finish_reason === null) ||
+        !this.#choices.get(choice.index) ||
+        saysAnything(choice.delta),
+    );
+    return said.map((choice) => (repeated.has(choice) ? { ...choice, finish_reason: null } : choice));
+  }
+
+  #roles(choices: readonly ChunkChoice[]): Chunk {
+    return this.#chunk({
+      choices: choices.map(({ index }) => ({ index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null })),
+    });
+  }
+
+  #chunk(content: Partial<Chunk>): Chunk {
+    return { ...this.#identity, object: 'chat.completion.chunk', choices: [], ...content };
+  }
+}
+
+function tooMuch(what: string): UpstreamFault {
+  return new UpstreamFault('broken', `The upstream sent more than ${what}.`);
+}
+
+function saysAnything(delta: Delta): boolean {
+  return Object.values(delta).some((value) => value !== null && value !== '');
+}
+
+function bringsChoices(frame: RawFrame): boolean {
+  const { completion } = frame;
+  if (completion !== undefined) return completion.choices.length > 0;
+  for (const { choices } of frame.chunks) if (choices.length > 0) return true;
+  return false;
+}
+
+/** A whole reply as the chunks of a stream: the message, then the finish reasons, then the totals. */
+function apart(completion: Completion): RawChunk[] {
+  const { usage, statistics } = completion;
+  const { usage: _usage, statistics: _statistics, ...head } = toChunk(completion);
+  const message = { ...head, choices: head.choices.map((choice) => ({ ...choice, finish_reason: null })) };
+  const finish = { ...head, choices: head.choices.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason })) };
+  const totals = { ...head, choices: [], ...(usage && { usage }), ...(statistics && { statistics }) };
+  return [message, finish, totals];
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { ResponseCustomContent } from '#contract/chat/chunk.ts';
+import { ReplyContent } from './reply-content.ts';
+
+const complete = (...contents: readonly object[]) => {
+  const content = new ReplyContent();
+  return contents.map((each) => content.toComplete(0, each as ResponseCustomContent));
+};
+
+describe('ReplyContent', () => {
+  it('numbers items without an index by arrival order', () => {
+    const stages = [
+      { name: 'Looks', attachments: [{ title: 'x' }, { title: 'y', index: -1 }] },
+      { name: 'Says', index: 1 },
+    ];
+    const given = { stages, attachments: [{ title: 'z' }], controls: [{ label: 'Go' }], state: { a: 1 } };
+    expect(complete(given, { attachments: [{ title: 'last', index: '7' }] })).toEqual([
+      {
+        stages: [
+          {
+            index: 0,
+            name: 'Looks',
+            status: null,
+            attachments: [
+              { index: 0, title: 'x' },
+              { index: 1, title: 'y' },
+            ],
+          },
+          { index: 1, name: 'Says', status: null },
+        ],
+        attachments: [{ index: 0, title: 'z' }],
+        controls: [{ index: 0, label: 'Go' }],
+        state: { a: 1 },
+      },
+      { attachments: [{ index: 1, title: 'last' }] },
+    ]);
+  });
+
+  it('names a stage without a name once and adds a status to each of its chunks', () => {
+    expect(complete({ stages: [{ index: 2 }] }, { stages: [{ index: 2, content: 'x' }] })).toEqual([
+      { stages: [{ index: 2, name: 'Stage 3', status: null }] },
+      { stages: [{ index: 2, content: 'x', status: null }] },
+    ]);
+  });
+
+  it('appends a chunk without an index and a name to the last stage', () => {
+    expect(complete({ stages: [{ name: 'One' }] }, { stages: [{ content: 'x' }] })[1]).toEqual({
+      stages: [{ index: 0, content: 'x', status: null }],
+    });
+  });
+
+  it('uses the url of an attachment with data as its reference_url if it has none', () => {
+    const attachments = [
+      { index: 0, data: 'x', url: 'https://x.example/1' },
+      { index: 1, data: 'x', url: 'https://x.example/1', reference_url: 'https://x.example/2' },
+      { index: 2, url: 'https://x.example/3' },
+    ];
+    expect(complete({ attachments })[0]?.attachments).toEqual([
+      { index: 0, data: 'x', reference_url: 'https://x.example/1' },
+      { index: 1, data: 'x', reference_url: 'https://x.example/2' },
+      attachments[2],
+    ]);
+  });
+
+  it('does not reopen a stage that has ended', () => {
+    const content = new ReplyContent();
+    for (const part of [{ name: 'One' }, { status: 'failed' }, { content: 'late' }])
+      content.toComplete(0, { stages: [{ index: 0, ...part }] } as ResponseCustomContent);
+    expect(content.hasOpenStages).toBe(false);
+  });
+
+  it('returns complete content unchanged', () => {
+    const content = { stages: [{ index: 0, name: 'One', status: null }], controls: [{ index: 0, label: 'Go' }] };
+    expect(complete(content)[0]).toBe(content);
+  });
+});

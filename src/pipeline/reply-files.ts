@@ -1,0 +1,211 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Sink } from '#base/stream/sink.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
+import type { RawChunk } from '#contract/chat/chunk.ts';
+import { RawFrame } from '#contract/chat/frame.ts';
+import { toReferencedPlace } from '#domain/files/reply-references.ts';
+import { isFolder, type ResourcePlace, toUrl } from '#domain/files/resource-place.ts';
+import { mayRead } from '#domain/files/resource-rights.ts';
+import { isDocumentOf } from '#domain/quick-app/quick-app-documents.ts';
+import type { PreparedCall } from './prepared-call.ts';
+
+type Answered = Pick<PreparedCall, 'target' | 'holder'>;
+
+/** Called at the end of a reply with the number of file references that were removed from it. */
+export type NoteRemovedReferences = (deployment: string, count: number) => void;
+
+/** Fields of attachments whose text is remembered, since the next chunk may add to it. */
+const maxOpenFields = 1_000;
+/** Maximum number of characters held from the text of one such field. */
+const maxOpenChars = 8_193;
+/** Characters of references that are parsed for one reply. Each piece of a field parses the complete text again. */
+const maxParsedChars = 4 * 1024 * 1024;
+
+/**
+ * The first step of every reply. It removes references to stored resources that the deployment may not read: a client would send them back
+ * with the conversation, and so hand them on. A caller with a per-request key gets the right to read the files that remain. A frame
+ * passes when every node knows of that right.
+ */
+export class ReplyFiles implements Sink<RawFrame> {
+  readonly #answered: Answered;
+  readonly #sink: Sink<RawFrame>;
+  readonly #noteRemoved: NoteRemovedReferences;
+  #references: ReplyReferences | undefined;
+  /** Data that arrives while a right is being stored, for at most 2 s. */
+  #waiting: (() => void)[] | undefined;
+
+  constructor(answered: Answered, sink: Sink<RawFrame>, noteRemoved: NoteRemovedReferences) {
+    this.#answered = answered;
+    this.#sink = sink;
+    this.#noteRemoved = noteRemoved;
+  }
+
+  frame(frame: RawFrame): void {
+    if (this.#waiting !== undefined) this.#waiting.push(() => this.frame(frame));
+    else if (frame.textBytes !== undefined || frame.native !== undefined) this.#sink.frame(frame);
+    else if (hasCustomContent(frame)) this.#check(frame);
+    else this.#sink.frame(frame);
+  }
+
+  end(): void {
+    if (this.#waiting !== undefined) return void this.#waiting.push(() => this.end());
+    this.#note();
+    this.#sink.end();
+  }
+
+  fail(error: unknown): void {
+    if (this.#waiting !== undefined) return void this.#waiting.push(() => this.fail(error));
+    this.#note();
+    this.#sink.fail(error);
+  }
+
+  #note(): void {
+    const removed = this.#references?.removed ?? 0;
+    if (removed > 0) this.#noteRemoved(this.#answered.target.deployment.id, removed);
+  }
+
+  #check(frame: RawFrame): void {
+    this.#references ??= new ReplyReferences(this.#answered);
+    const checked = this.#references.toReadable(frame);
+    const attached = this.#references.takeAttached();
+    const { chain } = this.#answered.target.call.caller;
+    if (attached.length === 0 || chain === null) return this.#sink.frame(checked);
+    this.#waiting = [];
+    const goOn = (): void => {
+      const waiting = this.#waiting ?? [];
+      this.#waiting = undefined;
+      this.#sink.frame(checked);
+      for (const step of waiting) step();
+    };
+    // A caller that cannot be given a file still gets the reply. Reading the file is rejected.
+    chain.rights.change({ attached }).then(goOn, goOn);
+  }
+}
+
+/** Whether any choice of a frame has custom content. Nothing that an application sends is trusted to have its form. */
+function hasCustomContent(frame: RawFrame): boolean {
+  const { completion } = frame;
+  if (completion !== undefined)
+    return completion.choices.some(({ message }) => isJsonObject(message) && isJsonObject(message.custom_content));
+  return frame.chunks.some(({ choices }) =>
+    choices.some(({ delta }) => isJsonObject(delta) && isJsonObject(delta.custom_content)),
+  );
+}
+
+/** Checks for the references in one reply. */
+class ReplyReferences {
+  removed = 0;
+  readonly #answered: Answered;
+  /** The text so far of fields that a later chunk may continue, by choice, list, index, and name. */
+  readonly #open = new Map<string, string>();
+  #attached = new Set<string>();
+  #parsedChars = 0;
+
+  constructor(answered: Answered) {
+    this.#answered = answered;
+  }
+
+  /** Returns the files that the caller does not read yet and that frames attached since the last call. */
+  takeAttached(): readonly string[] {
+    const attached = [...this.#attached];
+    if (attached.length > 0) this.#attached = new Set();
+    return attached;
+  }
+
+  /** Returns the same frame if it names nothing that the deployment may not read. */
+  toReadable(frame: RawFrame): RawFrame {
+    const { completion } = frame;
+    if (completion !== undefined) {
+      const readable = this.#toReadableReply(completion, 'message');
+      return readable === completion ? frame : RawFrame.ofRawCompletion(readable, toLatin1(JSON.stringify(readable)));
+    }
+    const chunks = frame.chunks.map((chunk) => this.#toReadableReply(chunk, 'delta'));
+    return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? frame : RawFrame.ofRawChunks(...chunks);
+  }
+
+  #toReadableReply(reply: RawChunk, name: 'message' | 'delta'): RawChunk {
+    const choices = mapped(reply.choices, (choice, position) => {
+      const said = choice[name];
+      if (!isJsonObject(said) || !isJsonObject(said.custom_content)) return choice;
+      const custom = this.#toReadableContent(said.custom_content, keyOf(choice, position));
+      return custom === said.custom_content ? choice : { ...choice, [name]: { ...said, custom_content: custom } };
+    });
+    return choices === reply.choices ? reply : { ...reply, choices };
+  }
+
+  #toReadableContent(custom: JsonObject, key: string): JsonObject {
+    const readable = this.#withReadableAttachments(custom, key);
+    const { stages } = readable;
+    if (!Array.isArray(stages)) return readable;
+    const shown = mapped(stages as readonly unknown[], (stage, position) =>
+      isJsonObject(stage) ? this.#withReadableAttachments(stage, `${key} ${keyOf(stage, position)}`) : stage,
+    );
+    return shown === stages ? readable : { ...readable, stages: shown };
+  }
+
+  #withReadableAttachments<Holder extends JsonObject>(holder: Holder, key: string): Holder {
+    const { attachments } = holder;
+    if (!Array.isArray(attachments)) return holder;
+    const readable = mapped(attachments as readonly unknown[], (attachment) =>
+      isJsonObject(attachment) ? this.#toReadableAttachment(attachment, key) : attachment,
+    );
+    if (readable === attachments) return holder;
+    return { ...holder, attachments: readable.filter((attachment) => attachment !== undefined) };
+  }
+
+  /** Returns undefined for an attachment that has nothing left but its title. */
+  #toReadableAttachment(attachment: JsonObject, key: string): JsonObject | undefined {
+    const { url, reference_url: reference, index, data } = attachment;
+    const at = typeof index === 'number' ? `${key} ${index}` : undefined;
+    const keepsUrl = typeof url !== 'string' || this.#mayPass(url, at && `${at} url`);
+    const keepsReference = typeof reference !== 'string' || this.#mayPass(reference, at && `${at} reference`);
+    if (keepsUrl && keepsReference) return attachment;
+    const { url: _url, reference_url: _reference, ...rest } = attachment;
+    const left = {
+      ...rest,
+      ...(keepsUrl && url !== undefined && { url }),
+      ...(keepsReference && reference !== undefined && { reference_url: reference }),
+    };
+    return data === undefined && left.url === undefined && left.reference_url === undefined ? undefined : left;
+  }
+
+  /** Whether a text may pass as the next piece of a field: readers join the pieces that come under one index. */
+  #mayPass(text: string, key: string | undefined): boolean {
+    if (text === '') return true;
+    const before = key === undefined ? '' : (this.#open.get(key) ?? '');
+    this.#parsedChars += before.length + text.length;
+    const isFull = key !== undefined && before === '' && this.#open.size >= maxOpenFields;
+    if (isFull || this.#parsedChars > maxParsedChars || !this.#mayName(before + text)) {
+      this.removed += 1;
+      return false;
+    }
+    if (key !== undefined) this.#open.set(key, (before + text).slice(0, maxOpenChars));
+    return true;
+  }
+
+  #mayName(url: string): boolean {
+    const place = toReferencedPlace(url);
+    if (place === 'elsewhere') return true;
+    if (place === 'malformed') return false;
+    const { target, holder } = this.#answered;
+    if (!mayRead(holder.caller, place)) return isDocumentOf(target.deployment, place);
+    this.#attach(place);
+    return true;
+  }
+
+  #attach(place: ResourcePlace): void {
+    const { caller } = this.#answered.target.call;
+    if (place.kind === 'files' && !isFolder(place) && caller.chain !== null && !mayRead(caller, place))
+      this.#attached.add(toUrl(place));
+  }
+}
+
+function keyOf({ index }: JsonObject, position: number): string {
+  return String(typeof index === 'number' ? index : position);
+}
+
+/** Maps a list, and returns the list itself if no item changes. */
+function mapped<Item>(list: readonly Item[], map: (item: Item, position: number) => Item | undefined): Item[] {
+  const items = list.map(map);
+  return items.every((item, at) => item === list[at]) ? (list as Item[]) : (items as Item[]);
+}

@@ -1,0 +1,132 @@
+import { type Conversation, readConversation } from '#agent/quick-app/conversation.ts';
+import { loadTools, type ToolSources } from '#agent/quick-app/load-tools.ts';
+import { type QuickAppRun, runQuickApp as runApp } from '#agent/quick-app/run-quick-app.ts';
+import type { RunStates } from '#agent/quick-app/run-state.ts';
+import { traceRun } from '#agent/quick-app/trace-run.ts';
+import { acceptedMediaOf } from '#agent/shown-media.ts';
+import { pump } from '#base/stream/pump.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { checkCompletedControl } from '#contract/chat/completed-control.ts';
+import type { Frame, RawFrame } from '#contract/chat/frame.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { protocols } from '#contract/configuration/protocols.ts';
+import type { ContextSettings } from '#contract/configuration/service.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { mayTrace, usdOf } from '#domain/quick-app/application-trace.ts';
+import { deploymentsAsTools } from '#domain/quick-app/deployments-as-tools.ts';
+import type { QuickApp } from '#domain/quick-app/quick-app.ts';
+import type { LoadedTools } from '#domain/tools/tool.ts';
+import { toPromptBudget } from '#domain/usage/prompt-budget.ts';
+import { vocabularyOf } from '#domain/usage/vocabulary-of.ts';
+import type { AskDeployment } from '#tools/deployment/deployment-tool.ts';
+import { fanOut } from '#upstreams/with-choices.ts';
+import type { InnerCalls } from './inner-calls.ts';
+import type { PreparedCall } from './prepared-call.ts';
+
+export interface QuickAppDeps {
+  readonly innerCalls: InnerCalls;
+  readonly clock: Clock;
+  readonly catalog: Catalog;
+  readonly states: RunStates;
+  readonly toolSources: (configuration: Configuration) => ToolSources;
+  /** Called with what an application names that does not exist, in the form of a graph of its own edges. */
+  readonly noteGraph: (graph: DependencyGraph) => void;
+  /** Called with tool faults whose reason nobody is told. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** Runs an application without code. */
+export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
+  const { n = 1, ...request } = prepared.request;
+  const holder = prepared.holder.caller;
+  const run = (choice: Sink<RawFrame>): Handle =>
+    pump((signal) => open(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
+  return n === 1 ? run(sink) : fanOut(n, run, sink);
+}
+
+/**
+ * The conversation with a quick app, with what its earlier replies remember. Throws invalid_request for a state that is not what this caller was given, and control_not_offered.
+ */
+export function openConversation(
+  states: RunStates,
+  { deployment, request, caller }: { deployment: Deployment; request: ChatRequest; caller: Caller },
+): Conversation {
+  const owner = { subject: caller.subject, application: deployment.id };
+  const conversation = readConversation(request.messages, (state) => states.read(state, owner));
+  checkCompletedControl(request.messages, conversation.controls);
+  return conversation;
+}
+
+const noTools: LoadedTools = { tools: [], missing: [] };
+
+/** A run of an application; `holder` is who it is meanwhile. */
+interface Running {
+  readonly prepared: PreparedCall;
+  readonly holder: Caller;
+  readonly signal: AbortSignal;
+}
+
+async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable<Frame>> {
+  const { prepared, signal } = running;
+  const { target, request, conversation } = prepared;
+  const { call, deployment, snapshot } = target;
+  const { quickApp: app } = deployment;
+  if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is no quick app`);
+  const beganMs = deps.clock.nowMs();
+  const ask = toAsk(deps, running);
+  const model = snapshot.deployments.get(app.model);
+  const run: QuickAppRun = {
+    app,
+    tools: conversation.waiting.length > 0 ? noTools : await load(deps, app, running),
+    request,
+    conversation,
+    askModel: (asked) => ask(app.model)(asked, signal),
+    takes: acceptedMediaOf(model),
+    takesFormatWithTools: model?.upstreams.every((upstream) => protocols[upstream.protocol].takesFormatWithTools(upstream)),
+    context: toContext(app, { request, model, settings: snapshot.configuration.context }),
+    toState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
+    id: `chatcmpl-${call.id}`,
+    deployment: deployment.id,
+    clock: deps.clock,
+    signal,
+    limits: snapshot.configuration.tools,
+    onToolFault: (tool, thrown) => deps.noteFault(`the tool ${tool} of ${deployment.id} failed`, thrown),
+  };
+  const isTraced = call.wantsTrace === true && mayTrace(call.caller, deployment);
+  return isTraced ? traceRun(run, { beganMs, price: (usage) => usdOf(snapshot, usage) }) : runApp(run);
+}
+
+interface ContextParts {
+  readonly request: ChatRequest;
+  readonly model: Deployment | undefined;
+  readonly settings: ContextSettings;
+}
+
+/** How long the conversation may be: by the application's own settings, else by those of the service. */
+function toContext({ context }: QuickApp, { request, model, settings }: ContextParts): QuickAppRun['context'] {
+  const { strategy, reserveTokens } = { ...settings, ...context };
+  const maxTokens = model && toPromptBudget(model, request, reserveTokens);
+  return { strategy, maxTokens, vocabulary: model && vocabularyOf(model) };
+}
+
+async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promise<LoadedTools> {
+  const { prepared, holder: caller, signal } = running;
+  const { deployment, snapshot } = prepared.target;
+  const ask = toAsk(deps, running);
+  const { deployments, dangling } = await deploymentsAsTools(deployment, { catalog: deps.catalog, snapshot, caller });
+  deps.noteGraph({ deployments: [deployment], dangling });
+  const sources = deps.toolSources(snapshot.configuration);
+  const mayRead = (file: string): boolean => caller.chain?.rights.may('READ', file) === true;
+  const owner = deployment.ownership?.owner ?? null;
+  const context = { signal, subject: caller.subject, application: deployment.id, owner, mayRead };
+  return loadTools(app, { deployments, ask: ({ id }) => ask(id) }, { sources, context, clock: deps.clock });
+}
+
+function toAsk(deps: QuickAppDeps, { prepared, holder: caller }: Running): (deployment: string) => AskDeployment {
+  return (deployment) => (request, signal) => deps.innerCalls.callFor(prepared, { caller, deployment, request, signal });
+}

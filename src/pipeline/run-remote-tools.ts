@@ -1,0 +1,71 @@
+import { runLoop } from '#agent/loop.ts';
+import type { ToolSources } from '#agent/quick-app/load-tools.ts';
+import type { RunStates } from '#agent/quick-app/run-state.ts';
+import { loadServers } from '#agent/remote-tools.ts';
+import { pushed } from '#base/stream/async-items.ts';
+import { pump } from '#base/stream/pump.ts';
+import type { Handle, Sink } from '#base/stream/sink.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { Frame, RawFrame } from '#contract/chat/frame.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { RemoteTools } from '#domain/tools/remote-server.ts';
+import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
+import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import { openConversation } from './run-quick-app.ts';
+
+export interface RemoteToolsDeps {
+  readonly toolSources: (configuration: Configuration) => Pick<ToolSources, 'mcp'>;
+  readonly states: RunStates;
+  readonly clock: Clock;
+  /** Returns a random ID. */
+  readonly newId: () => string;
+  /** Called with tool faults whose reason nobody is told. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** Gives whatever answers the tools of the servers that the request names; Parley makes their calls. */
+export function runRemoteTools(deps: RemoteToolsDeps, prepared: PreparedCall, run: Run): Handle {
+  return pump((signal) => loop(deps, prepared, { ...run, signal }), run.sink);
+}
+
+interface Run {
+  readonly remote: RemoteTools;
+  /** How the deployment answers one turn. */
+  readonly answer: AnswerWith;
+  readonly sink: Sink<RawFrame>;
+}
+
+async function* loop(
+  deps: RemoteToolsDeps,
+  prepared: PreparedCall,
+  { remote, answer, signal }: Run & { readonly signal: AbortSignal },
+): AsyncIterable<Frame> {
+  const { target, request } = prepared;
+  const { call, deployment, snapshot } = target;
+  const { configuration } = snapshot;
+  const { caller } = call;
+  const context = { signal, subject: caller.subject, application: '/v1/responses', owner: null, mayRead: () => false };
+  const loaded = await loadServers(remote.servers, deps.toolSources(configuration), context);
+  const ask = (asked: ChatRequest): PreparedCall => ({
+    ...prepared,
+    request: asked,
+    // The request is another one now: an upstream of the caller's own dialect cannot be sent it as it came.
+    native: undefined,
+    conversation: openConversation(deps.states, { deployment, request: asked, caller }),
+  });
+  yield* runLoop({
+    ask: (asked) => pushed<Frame>((sink) => answer(ask(asked), new NormalizedCalls(deps.newId, sink)), signal),
+    request,
+    ...loaded,
+    approved: remote.approved,
+    returnsState: true,
+    toState: ({ inner }) => inner,
+    model: deployment.id,
+    id: `chatcmpl-${call.id}`,
+    clock: deps.clock,
+    signal,
+    ...configuration.tools,
+    onToolFault: (tool, thrown) => deps.noteFault(`the tool ${tool} of a server that a request named failed`, thrown),
+  });
+}

@@ -1,0 +1,137 @@
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { Caller } from '#domain/callers/caller.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
+import type { ApplicationRow, Schema, SealedRow } from '../schema.ts';
+import { keepVersion } from './application-versions.ts';
+
+/** An application as it is written; its version follows from what is there. */
+export type WrittenRow = Omit<ApplicationRow, 'version'>;
+export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
+/** What a write does not change. */
+type KeptFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
+
+const rowsAtOnce = 100;
+/** More than one application may name, in both of their spellings. */
+const idsPerQuery = 1000;
+const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
+
+/** One application; its entry is null if its ETag is `knownEtag`. */
+export function findRow(
+  kysely: Kysely<Schema>,
+  id: string,
+  knownEtag: string | undefined,
+): Promise<(Omit<SealedRow, 'sealed_entry'> & { readonly sealed_entry: string | null }) | undefined> {
+  const entryIfNew = sql<string | null>`case when etag = ${knownEtag ?? ''} then null else sealed_entry end`;
+  return kysely
+    .selectFrom('applications')
+    .select(columns)
+    .select(entryIfNew.as('sealed_entry'))
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Several applications, in no order. */
+export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly SealedRow[]> {
+  const found: SealedRow[] = [];
+  for (let from = 0; from < ids.length; from += rowsAtOnce) {
+    const some = ids.slice(from, from + rowsAtOnce);
+    found.push(
+      ...(await kysely
+        .selectFrom('applications')
+        .select([...columns, 'sealed_entry'])
+        .where('id', 'in', some)
+        .execute()),
+    );
+  }
+  return found;
+}
+
+/** ETags of several applications, in no order. */
+export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly HeadRow[]> {
+  const found: HeadRow[] = [];
+  for (let from = 0; from < ids.length; from += idsPerQuery)
+    found.push(
+      ...(await heads(kysely)
+        .where('id', 'in', ids.slice(from, from + idsPerQuery))
+        .execute()),
+    );
+  return found;
+}
+
+/** Of the applications of one user, and of those that name one of the roles; each of the two by its index. */
+export function openHeads(
+  kysely: Kysely<Schema>,
+  { subject, roles }: Pick<Caller, 'subject' | 'roles'>,
+): Promise<readonly HeadRow[]> {
+  const own = heads(kysely).where('owner', '=', subject);
+  const storable = roles.filter(isStorableKey);
+  if (storable.length === 0) return own.orderBy('id').execute();
+  const naming = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
+  return own
+    .union(heads(kysely).where('id', 'in', naming))
+    .orderBy('id')
+    .execute();
+}
+
+function heads(kysely: Kysely<Schema>): SelectQueryBuilder<Schema, 'applications', HeadRow> {
+  return kysely.selectFrom('applications').select(['id', 'etag']);
+}
+
+/** Applications behind `after` whose roles were noted for another form of them, or never: an earlier version of the program wrote them. */
+export function rowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): Promise<readonly SealedRow[]> {
+  return kysely
+    .selectFrom('applications')
+    .select([...columns, 'sealed_entry'])
+    .where(sql<boolean>`roles_etag is distinct from etag`)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(rowsAtOnce)
+    .execute();
+}
+
+/** Writes a row, and keeps the one that was there as a former version; undefined if the condition does not hold. */
+export async function writeRow(
+  transaction: Kysely<Schema>,
+  row: WrittenRow,
+  condition: WriteCondition,
+): Promise<KeptFields | undefined> {
+  // Where another one makes the row in between, it is there the next time.
+  for (;;) {
+    const before = await lockRow(transaction, row.id);
+    if (!isMet(condition, before?.etag)) return undefined;
+    const written = await (before === undefined ? insertRow(transaction, row) : replaceRow(transaction, row));
+    if (written !== undefined) return written;
+  }
+}
+
+/** Locks the row until the transaction ends. */
+export function lockRow(transaction: Kysely<Schema>, id: string): Promise<Pick<ApplicationRow, 'etag'> | undefined> {
+  return transaction
+    .updateTable('applications')
+    .set(({ ref }) => ({ version: ref('version') }))
+    .where('id', '=', id)
+    .returning('etag')
+    .executeTakeFirst();
+}
+
+function insertRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<KeptFields | undefined> {
+  return transaction
+    .insertInto('applications')
+    .values(row)
+    .onConflict((there) => there.doNothing())
+    .returning(['owner', 'spelling', 'created_at_ms'])
+    .executeTakeFirst();
+}
+
+async function replaceRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<KeptFields | undefined> {
+  const { id, owner, spelling, created_at_ms, ...changing } = row;
+  await keepVersion(transaction, id);
+  return transaction
+    .updateTable('applications')
+    .set(changing)
+    .set(({ eb }) => ({ version: eb('version', '+', 1) }))
+    .where('id', '=', id)
+    .returning(['owner', 'spelling', 'created_at_ms'])
+    .executeTakeFirst();
+}

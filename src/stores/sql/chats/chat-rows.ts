@@ -1,0 +1,132 @@
+import type { Kysely } from 'kysely';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import type { ChatTurn } from '#contract/page/chat-patch.ts';
+import type { ChatHead, ChatPlace, DeletedChat } from '#domain/chats/chat-store.ts';
+import { openSealed } from '../open-sealed.ts';
+import type { Schema } from '../schema.ts';
+import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-schema.ts';
+
+/** Where chats are listed; the deleted ones stay for a while, so that each device is told of them. */
+export const shelves = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as const;
+
+export const headColumns = ['subject', 'id', 'revision', 'shelf', 'updated_at_ms', 'sealed_head'] as const;
+export type HeadRow = Pick<ChatRow, (typeof headColumns)[number]>;
+
+const rowsAtOnce = 500;
+
+export function toHead(seal: Seal, row: HeadRow): ChatHead {
+  return {
+    id: row.id,
+    revision: row.revision,
+    updatedAtMs: row.updated_at_ms,
+    pinned: row.shelf === shelves.pinned,
+    archived: row.shelf === shelves.archived,
+    fields: openSealed(seal, row.sealed_head, toSealPlace('chat', row)),
+  };
+}
+
+export function toDeleted({ id, revision }: HeadRow): DeletedChat {
+  return { id, revision, deleted: true };
+}
+
+/** What a text of a chat is sealed for. */
+export function toSealPlace(what: 'chat' | 'rest', { subject, id }: ChatPlace): string {
+  return JSON.stringify([what, subject, id]);
+}
+
+export function openTurn(seal: Seal, { subject, chat, id, sealed_turn }: Omit<ChatTurnRow, 'revision' | 'bytes'>): JsonObject {
+  return openSealed(seal, sealed_turn, JSON.stringify(['turn', subject, chat, id]));
+}
+
+export function toTurnRow(
+  seal: Seal,
+  { subject, id: chat }: ChatPlace,
+  { turn, revision }: { turn: ChatTurn; revision: number },
+): ChatTurnRow {
+  const { id } = turn;
+  const sealed_turn = seal.seal(JSON.stringify(turn), JSON.stringify(['turn', subject, chat, id]));
+  return { subject, chat, id, revision, bytes: sealed_turn.length, sealed_turn };
+}
+
+/** What is counted of a user; undefined before the first write. */
+export function findOwner(kysely: Kysely<Schema>, subject: string): Promise<ChatOwnerRow | undefined> {
+  return kysely.selectFrom('chat_owners').selectAll().where('subject', '=', subject).executeTakeFirst();
+}
+
+/** Gives what is counted of a user; until the transaction ends nobody else writes there. */
+export async function lockOwner(transaction: Kysely<Schema>, subject: string): Promise<ChatOwnerRow> {
+  return transaction
+    .insertInto('chat_owners')
+    .values({ subject, revision: 0, forgotten_revision: 0, bytes: 0 })
+    .onConflict((there) => there.column('subject').doUpdateSet(({ ref }) => ({ revision: ref('chat_owners.revision') })))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function setOwner(transaction: Kysely<Schema>, { subject, ...counted }: ChatOwnerRow): Promise<void> {
+  await transaction.updateTable('chat_owners').set(counted).where('subject', '=', subject).execute();
+}
+
+/** The bytes of those turns of a chat that have these ids. */
+export async function bytesOfTurns(kysely: Kysely<Schema>, place: ChatPlace, ids: readonly string[]): Promise<number> {
+  const { bytes } = await kysely
+    .selectFrom('chat_turns')
+    .select(({ fn }) => fn.sum<number | string | null>('bytes').as('bytes'))
+    .where('subject', '=', place.subject)
+    .where('chat', '=', place.id)
+    .where('id', 'in', ids)
+    .executeTakeFirstOrThrow();
+  return Number(bytes ?? 0);
+}
+
+/** Puts turns in the place of those with their ids. */
+export async function putTurns(transaction: Kysely<Schema>, rows: readonly ChatTurnRow[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += rowsAtOnce)
+    await transaction
+      .insertInto('chat_turns')
+      .values(rows.slice(from, from + rowsAtOnce))
+      .onConflict((there) =>
+        there.columns(['subject', 'chat', 'id']).doUpdateSet(({ ref }) => ({
+          revision: ref('excluded.revision'),
+          bytes: ref('excluded.bytes'),
+          sealed_turn: ref('excluded.sealed_turn'),
+        })),
+      )
+      .execute();
+}
+
+/** A chat that was not deleted. */
+export function findChat(kysely: Kysely<Schema>, { subject, id }: ChatPlace): Promise<ChatRow | undefined> {
+  return kysely
+    .selectFrom('chats')
+    .selectAll()
+    .where('subject', '=', subject)
+    .where('id', '=', id)
+    .where('shelf', '<>', shelves.deleted)
+    .executeTakeFirst();
+}
+
+/** Deletes chats of a user with all their turns, rows included. */
+export async function dropChats(transaction: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<void> {
+  await dropTurns(transaction, subject, ids);
+  await transaction.deleteFrom('chats').where('subject', '=', subject).where('id', 'in', ids).execute();
+}
+
+/** Deletes the turns of chats, and what is shared of them. */
+export async function dropTurns(transaction: Kysely<Schema>, subject: string, chats: readonly string[]): Promise<void> {
+  await transaction.deleteFrom('chat_turns').where('subject', '=', subject).where('chat', 'in', chats).execute();
+  await transaction.deleteFrom('chat_shares').where('subject', '=', subject).where('chat', 'in', chats).execute();
+}
+
+/** Drops rows of chats that were deleted before a moment; gives the latest revision among them. */
+export async function forgetDeleted(transaction: Kysely<Schema>, subject: string, beforeMs: number): Promise<number> {
+  const forgotten = await transaction
+    .deleteFrom('chats')
+    .where('subject', '=', subject)
+    .where('shelf', '=', shelves.deleted)
+    .where('updated_at_ms', '<', beforeMs)
+    .returning('revision')
+    .execute();
+  return Math.max(0, ...forgotten.map(({ revision }) => revision));
+}

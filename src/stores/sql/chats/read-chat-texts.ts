@@ -1,0 +1,96 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { openSealed } from '../open-sealed.ts';
+import type { LookedRow } from './chat-pages.ts';
+import { openTurn, shelves, toSealPlace } from './chat-rows.ts';
+import type { ChatText } from './chat-texts.ts';
+
+export interface ReadDeps {
+  readonly database: SqlDatabase;
+  readonly seal: Seal;
+}
+
+const turnsAtOnce = 100;
+const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
+
+/** What was said in a few chats, by their ids. One that was deleted meanwhile is not among them. */
+export async function readChatTexts(
+  { database, seal }: ReadDeps,
+  subject: string,
+  rows: readonly LookedRow[],
+): Promise<ReadonlyMap<string, ChatText>> {
+  const ids = rows.map(({ id }) => id);
+  const { chats, turns } = await database.run(async (kysely) => ({
+    chats: await kysely
+      .selectFrom('chats')
+      .select(['id', 'sealed_head'])
+      .where('subject', '=', subject)
+      .where('id', 'in', ids)
+      .where('shelf', '<>', shelves.deleted)
+      .execute(),
+    turns: await kysely
+      .selectFrom('chat_turns')
+      .select(turnColumns)
+      .where('subject', '=', subject)
+      .where('chat', 'in', ids)
+      .execute(),
+  }));
+  const said = Map.groupBy(turns, ({ chat }) => chat);
+  // Of the list, which was read first: what was changed since has another one, and is read again.
+  const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
+  return new Map(
+    chats.map(({ id, sealed_head }) => {
+      const fields = openSealed<JsonObject>(seal, sealed_head, toSealPlace('chat', { subject, id }));
+      const spoken = (said.get(id) ?? []).map((turn) => String(openTurn(seal, turn).text));
+      const text = [listedTextOf(fields), ...spoken].join('\n').toLowerCase();
+      return [id, { revision: revisions.get(id) ?? 0, fields, text }];
+    }),
+  );
+}
+
+/** The fields of a chat in which every word stands; it is read a few turns at a time. */
+export async function findInLargeChat(
+  { database, seal }: ReadDeps,
+  { subject, id }: { readonly subject: string; readonly id: string },
+  words: readonly string[],
+): Promise<JsonObject | undefined> {
+  const chat = await database.run((kysely) =>
+    kysely
+      .selectFrom('chats')
+      .select('sealed_head')
+      .where('subject', '=', subject)
+      .where('id', '=', id)
+      .where('shelf', '<>', shelves.deleted)
+      .executeTakeFirst(),
+  );
+  if (chat === undefined) return undefined;
+  const fields = openSealed<JsonObject>(seal, chat.sealed_head, toSealPlace('chat', { subject, id }));
+  let missing = without(words, listedTextOf(fields));
+  for (let after = ''; missing.length > 0; ) {
+    const turns = await database.run((kysely) =>
+      kysely
+        .selectFrom('chat_turns')
+        .select(turnColumns)
+        .where('subject', '=', subject)
+        .where('chat', '=', id)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(turnsAtOnce)
+        .execute(),
+    );
+    for (const turn of turns) missing = without(missing, String(openTurn(seal, turn).text));
+    if (turns.length < turnsAtOnce) break;
+    after = turns.at(-1)?.id ?? '';
+  }
+  return missing.length === 0 ? fields : undefined;
+}
+
+function listedTextOf({ title = '', tags = [] }: JsonObject): string {
+  return [title, ...(tags as readonly string[])].join('\n');
+}
+
+function without(words: readonly string[], text: string): readonly string[] {
+  const lower = text.toLowerCase();
+  return words.filter((word) => !lower.includes(word));
+}

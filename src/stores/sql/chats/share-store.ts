@@ -1,0 +1,105 @@
+import type { Kysely } from 'kysely';
+import type { Seal } from '#base/secrets/seal.ts';
+import type { ChatShare, ChatSnapshot, NewShare, OpenedShare, ShareBounds, ShareStore } from '#domain/chats/chat-share.ts';
+import type { ChatPlace } from '#domain/chats/chat-store.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { requireStorable } from '../engine/require-storable.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { openSealed } from '../open-sealed.ts';
+import type { Schema } from '../schema.ts';
+import { findChat, lockOwner } from './chat-rows.ts';
+
+/** Snapshots of chats, a row each, sealed; a row is found by the hash of its token. */
+export class SqlShareStore implements ShareStore {
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+
+  constructor(database: SqlDatabase, seal: Seal) {
+    this.#database = database;
+    this.#seal = seal;
+  }
+
+  async share(place: ChatPlace, share: NewShare, bounds: ShareBounds): Promise<'shared' | 'changed' | 'full'> {
+    const { subject } = place;
+    const { id, tokenHash, createdAtMs, snapshot } = share;
+    requireStorable(subject, place.id, id);
+    const { title, ...content } = snapshot;
+    const row = {
+      ...{ subject, id, chat: place.id, token_hash: tokenHash },
+      ...{ created_at_ms: createdAtMs, expires_at_ms: share.expiresAtMs },
+      sealed_title: this.#seal.seal(JSON.stringify(title), toSealPlace('title', { subject, id })),
+      sealed_content: this.#seal.seal(JSON.stringify(content), toSealPlace('content', { subject, id })),
+    };
+    const bytes = row.sealed_title.length + row.sealed_content.length;
+    return this.#database.transact(async (transaction) => {
+      await dropExpired(transaction, createdAtMs);
+      // Under the lock of the owner: whoever deletes the chat now waits, and takes this with it.
+      await lockOwner(transaction, subject);
+      const there = await findChat(transaction, place);
+      if (there?.revision !== share.revision) return 'changed';
+      const { count, total } = await transaction
+        .selectFrom('chat_shares')
+        .select(({ fn }) => [fn.countAll().as('count'), fn.sum('bytes').as('total')])
+        .where('subject', '=', subject)
+        .executeTakeFirstOrThrow();
+      if (Number(count) >= bounds.maxPerUser || Number(total ?? 0) + bytes > bounds.maxBytesPerUser) return 'full';
+      await transaction
+        .insertInto('chat_shares')
+        .values({ ...row, bytes })
+        .execute();
+      return 'shared';
+    });
+  }
+
+  async shares(subject: string, nowMs: number): Promise<readonly ChatShare[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('chat_shares')
+        .select(['subject', 'id', 'chat', 'created_at_ms', 'expires_at_ms', 'sealed_title'])
+        .where('subject', '=', subject)
+        .where('expires_at_ms', '>', nowMs)
+        .orderBy('created_at_ms', 'desc')
+        .orderBy('id')
+        .execute(),
+    );
+    return rows.map((row) => ({
+      ...{ id: row.id, chat: row.chat, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
+      title: openSealed<string>(this.#seal, row.sealed_title, toSealPlace('title', row)),
+    }));
+  }
+
+  async revoke(subject: string, id: string, nowMs: number): Promise<boolean> {
+    if (!isStorableKey(id)) return false;
+    return this.#database.transact(async (transaction) => {
+      await dropExpired(transaction, nowMs);
+      const dropped = transaction.deleteFrom('chat_shares').where('subject', '=', subject).where('id', '=', id);
+      return (await dropped.returning('id').execute()).length > 0;
+    });
+  }
+
+  async openShare(tokenHash: string, nowMs: number): Promise<OpenedShare | undefined> {
+    const row = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('chat_shares')
+        .selectAll()
+        .where('token_hash', '=', tokenHash)
+        .where('expires_at_ms', '>', nowMs)
+        .executeTakeFirst(),
+    );
+    if (row === undefined) return undefined;
+    const title = openSealed<string>(this.#seal, row.sealed_title, toSealPlace('title', row));
+    const content = openSealed<Omit<ChatSnapshot, 'title'>>(this.#seal, row.sealed_content, toSealPlace('content', row));
+    const { subject, created_at_ms: createdAtMs, expires_at_ms: expiresAtMs } = row;
+    return { subject, createdAtMs, expiresAtMs, snapshot: { title, ...content } };
+  }
+}
+
+/** Of anybody: what has expired is no more, whoever shared it. */
+async function dropExpired(transaction: Kysely<Schema>, nowMs: number): Promise<void> {
+  await transaction.deleteFrom('chat_shares').where('expires_at_ms', '<=', nowMs).execute();
+}
+
+/** What a text of a share is sealed for. */
+function toSealPlace(what: 'title' | 'content', { subject, id }: { readonly subject: string; readonly id: string }): string {
+  return JSON.stringify([`share ${what}`, subject, id]);
+}

@@ -1,0 +1,59 @@
+import type { ConsentStore, StoredConsent } from '#domain/consent/consent-store.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { fromRecordJson, toRecordJson } from '../engine/record-json.ts';
+import { requireStorable } from '../engine/require-storable.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { ConsentRow } from '../schema.ts';
+
+/** Consents, a row each. */
+export class SqlConsentStore implements ConsentStore {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async find(subject: string, deployment: string): Promise<StoredConsent | undefined> {
+    if (!isStorableKey(subject) || !isStorableKey(deployment)) return undefined;
+    const row = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('consents')
+        .selectAll()
+        .where('subject', '=', subject)
+        .where('deployment', '=', deployment)
+        .executeTakeFirst(),
+    );
+    return row && toConsent(row);
+  }
+
+  async put(subject: string, { deployment, form, acceptedAtMs }: StoredConsent): Promise<void> {
+    requireStorable(subject, deployment);
+    const values = { form: toRecordJson(form), accepted_at_ms: acceptedAtMs };
+    await this.#database.run((kysely) =>
+      kysely
+        .insertInto('consents')
+        .values({ subject, deployment, ...values })
+        .onConflict((there) => there.columns(['subject', 'deployment']).doUpdateSet(values))
+        .execute(),
+    );
+  }
+
+  async delete(subject: string, deployment: string): Promise<void> {
+    if (!isStorableKey(subject) || !isStorableKey(deployment)) return;
+    await this.#database.run((kysely) =>
+      kysely.deleteFrom('consents').where('subject', '=', subject).where('deployment', '=', deployment).execute(),
+    );
+  }
+
+  async list(subject: string): Promise<readonly StoredConsent[]> {
+    if (!isStorableKey(subject)) return [];
+    const rows = await this.#database.run((kysely) =>
+      kysely.selectFrom('consents').selectAll().where('subject', '=', subject).orderBy('deployment').execute(),
+    );
+    return rows.map(toConsent);
+  }
+}
+
+function toConsent({ deployment, form, accepted_at_ms }: ConsentRow): StoredConsent {
+  return { deployment, form: fromRecordJson(form), acceptedAtMs: accepted_at_ms };
+}

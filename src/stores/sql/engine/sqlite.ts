@@ -1,0 +1,281 @@
+import { once } from 'node:events';
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
+import { migrate } from '../migrate.ts';
+import type { Schema } from '../schema.ts';
+import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, openingFault, SqlDatabase } from './sql-database.ts';
+
+/** A database of which it is known whether it can be written. */
+export interface OpenSqlite extends OpenDatabase {
+  /** Whether it could be written when that was tried last. */
+  readonly takesWrites: () => boolean;
+}
+
+const deaf: SqliteHearing = { noteRefused: () => undefined, noteBack: () => undefined };
+
+/**
+ * The database of one machine; the file and its folder are made if they are missing, for nobody else to read. A write is on
+ * the disk once it is answered. Throws StoreFault, NewerDatabase.
+ */
+export async function openSqlite(
+  file: string,
+  { timeoutMs = 5000 }: OpenOptions = {},
+  hearing: SqliteHearing = deaf,
+): Promise<OpenSqlite> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await (await open(file, 'a', 0o600)).close();
+    const thread = await SqliteThread.open({ file, timeoutMs });
+    const kysely = new Kysely<Schema>({ dialect: new SqliteThreadDialect(thread) });
+    // The transaction it runs in has the lock for writing from its begin.
+    await migrate(kysely, { types: { engine: 'sqlite', key: 'text' }, lock: async () => undefined }).catch(async (thrown) => {
+      await kysely.destroy();
+      throw thrown;
+    });
+    const availability = new SqliteAvailabilityMonitor(() => tryWrite(kysely), hearing);
+    const close = (): Promise<void> => {
+      availability.stop();
+      return kysely.destroy();
+    };
+    return { database: new SqlDatabase(kysely, timeoutMs, availability), close, takesWrites: () => availability.takesWrites };
+  } catch (thrown) {
+    throw openingFault(thrown);
+  }
+}
+
+/** As much as calls write, and gone again: a change that needs no more room would go through on a full disk. */
+async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    await sql`create table if not exists parley_trial (content blob)`.execute(transaction);
+    await sql`insert into parley_trial (content) values (zeroblob(65536))`.execute(transaction);
+  });
+  await sql`drop table parley_trial`.execute(kysely);
+}
+
+const whileRefusedMs = 1_000;
+
+interface SqliteHearing {
+  /** Called once for each outage of writing. */
+  readonly noteRefused: (thrown: unknown) => void;
+  readonly noteBack: () => void;
+}
+
+/**
+ * Tries to write where a step failed, and again every second until it can: a disk is full, or was taken away. Steps are not
+ * held up meanwhile, since what only reads still works.
+ */
+class SqliteAvailabilityMonitor implements AvailabilityMonitor {
+  readonly isAway = false;
+  readonly #tryWrite: () => Promise<unknown>;
+  readonly #hearing: SqliteHearing;
+  #takesWrites = true;
+  #isTrying = false;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(tryWrite: () => Promise<unknown>, hearing: SqliteHearing) {
+    this.#tryWrite = tryWrite;
+    this.#hearing = hearing;
+  }
+
+  get takesWrites(): boolean {
+    return this.#takesWrites;
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#isStopped = true;
+  }
+
+  readonly doubt = (): void => void this.#try();
+
+  async #try(): Promise<void> {
+    if (this.#isTrying || this.#isStopped) return;
+    this.#isTrying = true;
+    clearTimeout(this.#timer);
+    const tookWrites = this.#takesWrites;
+    try {
+      await this.#tryWrite();
+      this.#takesWrites = true;
+      if (!tookWrites) this.#hearing.noteBack();
+    } catch (thrown) {
+      this.#takesWrites = false;
+      if (tookWrites) this.#hearing.noteRefused(thrown);
+    }
+    this.#isTrying = false;
+    if (!this.#takesWrites && !this.#isStopped) this.#timer = setTimeout(this.doubt, whileRefusedMs).unref();
+  }
+}
+
+/** Lets kysely speak to SQLite in its thread. */
+class SqliteThreadDialect implements Dialect {
+  readonly #thread: SqliteThread;
+
+  constructor(thread: SqliteThread) {
+    this.#thread = thread;
+  }
+
+  createDriver(): Driver {
+    return new ThreadDriver(this.#thread);
+  }
+
+  createQueryCompiler(): SqliteQueryCompiler {
+    return new SqliteQueryCompiler();
+  }
+
+  /** Says that there is one connection: kysely then lets its users take turns. */
+  createAdapter(): SqliteAdapter {
+    return new SqliteAdapter();
+  }
+
+  createIntrospector(database: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(database);
+  }
+}
+
+class ThreadDriver implements Driver {
+  readonly #thread: SqliteThread;
+
+  constructor(thread: SqliteThread) {
+    this.#thread = thread;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new ThreadConnection(this.#thread);
+  }
+
+  /** Takes the lock for writing at once: a transaction that takes it later may have to be given up in its middle. */
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+
+  /** On some faults, such as a full disk, SQLite rolls back by itself: that nothing is left to roll back must not hide them. */
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  destroy(): Promise<void> {
+    return this.#thread.close();
+  }
+}
+
+class ThreadConnection implements DatabaseConnection {
+  readonly #thread: SqliteThread;
+
+  constructor(thread: SqliteThread) {
+    this.#thread = thread;
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const { rows, changes } = await this.#thread.ask({ text: sql, parameters });
+    return { rows: rows as Row[], ...(changes !== undefined && { numAffectedRows: BigInt(changes) }) };
+  }
+
+  streamQuery(): never {
+    throw new Error('rows are not streamed');
+  }
+}
+
+interface SqliteThreadOptions {
+  readonly file: string;
+  /** Milliseconds to wait for other processes that write. */
+  readonly timeoutMs: number;
+}
+
+interface SqliteQuestion {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
+interface SqliteRows {
+  readonly rows: readonly unknown[];
+  /** How many rows were changed; undefined for a statement that gives rows. */
+  readonly changes: number | bigint | undefined;
+}
+
+type SqliteAnswer = SqliteRows | { readonly fault: unknown };
+
+interface Asked {
+  readonly resolve: (rows: SqliteRows) => void;
+  readonly reject: (fault: unknown) => void;
+}
+
+/**
+ * SQLite in a thread of its own, because it waits for the disk in the middle of a call: streams go on meanwhile. Statements
+ * are run in the order they are asked.
+ */
+class SqliteThread {
+  readonly #worker: Worker;
+  readonly #asked: Asked[] = [];
+  #ended: Error | undefined;
+
+  private constructor(options: SqliteThreadOptions) {
+    this.#worker = new Worker(new URL('../sqlite-worker.js', import.meta.url), { workerData: options, execArgv: [] });
+    this.#worker.on('message', (answer: SqliteAnswer) => this.#take(answer));
+    this.#worker.on('error', (fault) => this.#end(fault as Error));
+    this.#worker.on('exit', () => this.#end(new Error('the thread of the database ended')));
+  }
+
+  /** Resolves once the file is open. */
+  static async open(options: SqliteThreadOptions): Promise<SqliteThread> {
+    const thread = new SqliteThread(options);
+    await thread.#nextAnswer();
+    return thread;
+  }
+
+  ask(question: SqliteQuestion): Promise<SqliteRows> {
+    this.#worker.postMessage(question);
+    return this.#nextAnswer();
+  }
+
+  /** What was asked before is still answered. */
+  async close(): Promise<void> {
+    if (this.#ended !== undefined) return;
+    this.#worker.ref();
+    this.#worker.postMessage('close');
+    await once(this.#worker, 'exit');
+  }
+
+  /** The thread keeps the process alive only while somebody waits for it. */
+  #nextAnswer(): Promise<SqliteRows> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) return reject(this.#ended);
+      this.#worker.ref();
+      this.#asked.push({ resolve, reject });
+    });
+  }
+
+  #take(answer: SqliteAnswer): void {
+    const asked = this.#asked.shift();
+    if (this.#asked.length === 0) this.#worker.unref();
+    if ('fault' in answer) asked?.reject(answer.fault);
+    else asked?.resolve(answer);
+  }
+
+  #end(fault: Error): void {
+    this.#ended ??= fault;
+    for (const { reject } of this.#asked.splice(0)) reject(fault);
+  }
+}

@@ -1,0 +1,292 @@
+import type { Kysely } from 'kysely';
+import type { Seal } from '#base/secrets/seal.ts';
+import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
+import type { CaseResult, Evaluation, EvaluationStatus, StoredCase } from '#domain/evaluation/evaluation.ts';
+import type { CaseStore, EvaluationEnd, EvaluationRoom, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
+import { lockRow } from '../applications/application-rows.ts';
+import { livesAt } from '../engine/lives-at.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { openSealed } from '../open-sealed.ts';
+import type { Schema } from '../schema.ts';
+import type { CaseRow, EvaluationRow } from './evaluation-schema.ts';
+
+const resultsAtOnce = 50;
+const placeOf = (id: string, nth: number): string => `result ${nth} of ${id}`;
+
+/** Evaluations of applications: a row each while it runs and after, and one for each result, which is sealed. */
+export class SqlEvaluationStore implements EvaluationStore {
+  readonly cases: SqlCaseStore;
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+
+  constructor(database: SqlDatabase, seal: Seal) {
+    this.cases = new SqlCaseStore(database, seal);
+    this.#database = database;
+    this.#seal = seal;
+  }
+
+  begin(evaluation: Evaluation, node: string, room: EvaluationRoom): Promise<'begun' | 'absent' | 'busy'> {
+    return this.#database.transact(async (transaction) => {
+      if ((await lockRow(transaction, evaluation.application)) === undefined) return 'absent';
+      const kept = await transaction
+        .selectFrom('evaluations')
+        .select(['id', 'application', 'owner', 'bytes'])
+        .where('subject', '=', evaluation.subject)
+        .orderBy('started_at_ms', 'desc')
+        .execute();
+      if (kept.filter(({ owner }) => owner !== null).length >= room.mostUnderWay) return 'busy';
+      const toDrop = beyond(kept, evaluation.application, room);
+      if (toDrop.length > 0) await transaction.deleteFrom('evaluations').where('id', 'in', toDrop).execute();
+      await transaction.insertInto('evaluations').values(toRow(evaluation, node)).execute();
+      return 'begun';
+    });
+  }
+
+  addResult(id: string, node: string, result: CaseResult): Promise<boolean> {
+    const sealed_entry = this.#seal.seal(JSON.stringify(result), placeOf(id, result.nth));
+    const { outcome } = result;
+    const one = (isOne: boolean) => (isOne ? 1 : 0);
+    return this.#database.transact(async (transaction) => {
+      const counted = await transaction
+        .updateTable('evaluations')
+        .set(({ eb }) => ({
+          passed: eb('passed', '+', one(outcome === 'passed')),
+          failed: eb('failed', '+', one(outcome === 'failed')),
+          errors: eb('errors', '+', one(outcome === 'error')),
+          bytes: eb('bytes', '+', sealed_entry.length),
+        }))
+        .where('id', '=', id)
+        .where('owner', '=', node)
+        .returning('id')
+        .executeTakeFirst();
+      if (counted === undefined) return false;
+      await transaction.insertInto('evaluation_results').values({ evaluation: id, nth: result.nth, sealed_entry }).execute();
+      return true;
+    });
+  }
+
+  end(id: string, node: string, end: EvaluationEnd): Promise<boolean> {
+    return this.#end(end, (kysely) => kysely.where('id', '=', id).where('owner', '=', node));
+  }
+
+  cancel(id: string, endedAtMs: number): Promise<boolean> {
+    const none = { error: undefined, costUsd: undefined, digest: undefined };
+    return this.#end({ status: 'cancelled', endedAtMs, ...none }, (kysely) =>
+      kysely.where('id', '=', id).where('owner', 'is not', null),
+    );
+  }
+
+  async find(id: string): Promise<Evaluation | undefined> {
+    const row = await this.#database.run((kysely) =>
+      kysely.selectFrom('evaluations').selectAll().where('id', '=', id).executeTakeFirst(),
+    );
+    return row && fromRow(row);
+  }
+
+  async list(application: string): Promise<readonly Evaluation[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('evaluations')
+        .selectAll()
+        .where('application', '=', application)
+        .orderBy('started_at_ms', 'desc')
+        .orderBy('id')
+        .execute(),
+    );
+    return rows.map(fromRow);
+  }
+
+  /** Some at a time: together they may be large. */
+  async results(id: string): Promise<readonly CaseResult[]> {
+    const results: CaseResult[] = [];
+    for (let after = -1; ; ) {
+      const rows = await this.#database.run((kysely) =>
+        kysely
+          .selectFrom('evaluation_results')
+          .select(['nth', 'sealed_entry'])
+          .where('evaluation', '=', id)
+          .where('nth', '>', after)
+          .orderBy('nth')
+          .limit(resultsAtOnce)
+          .execute(),
+      );
+      for (const { nth, sealed_entry } of rows) results.push(openSealed(this.#seal, sealed_entry, placeOf(id, nth)));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < resultsAtOnce) return results;
+      after = last.nth;
+    }
+  }
+
+  async ofNode(node: string): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.run((kysely) =>
+      kysely.selectFrom('evaluations').select('id').where('owner', '=', node).execute(),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async failLost(nowMs: number, error: string): Promise<number> {
+    const { numUpdatedRows } = await this.#database.run((kysely) =>
+      kysely
+        .updateTable('evaluations')
+        .set({ status: 'failed', owner: null, ended_at_ms: nowMs, error })
+        .where('owner', 'is not', null)
+        .where(({ not }) => not(livesAt(nowMs, 'evaluations.owner')))
+        .executeTakeFirstOrThrow(),
+    );
+    return Number(numUpdatedRows);
+  }
+
+  async #end({ status, endedAtMs, error, costUsd, digest }: EvaluationEnd, which: (update: Update) => Update): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.run((kysely) =>
+      which(updateOf(kysely))
+        .set({
+          status,
+          owner: null,
+          ended_at_ms: endedAtMs,
+          error: error ?? null,
+          cost_usd: costUsd ?? null,
+          digest: digest ?? null,
+        })
+        .executeTakeFirstOrThrow(),
+    );
+    return numUpdatedRows > 0n;
+  }
+}
+
+const updateOf = (kysely: Kysely<Schema>) => kysely.updateTable('evaluations');
+type Update = ReturnType<typeof updateOf>;
+type KeptRow = Pick<EvaluationRow, 'id' | 'application' | 'owner' | 'bytes'>;
+
+/** Of what a user has, the newest first, what has ended and there is no room for beside one more of an application. */
+function beyond(kept: readonly KeptRow[], application: string, { mostKept, maxBytes }: EvaluationRoom): readonly string[] {
+  let count = 1;
+  let bytes = 0;
+  return kept
+    .filter((row) => {
+      bytes += row.bytes;
+      if (row.application === application) count += 1;
+      return row.owner === null && (bytes > maxBytes || (row.application === application && count > mostKept));
+    })
+    .map(({ id }) => id);
+}
+
+function toRow(evaluation: Evaluation, owner: string): EvaluationRow {
+  const { id, application, version, subject, status, total, tally, startedAtMs } = evaluation;
+  const none = { ended_at_ms: null, error: null, cost_usd: null, digest: null };
+  return { id, application, version, subject, status, owner, total, ...tally, bytes: 0, started_at_ms: startedAtMs, ...none };
+}
+
+function fromRow({
+  id,
+  application,
+  version,
+  subject,
+  status,
+  total,
+  passed,
+  failed,
+  errors,
+  ...row
+}: EvaluationRow): Evaluation {
+  return {
+    ...{ id, application, version, subject, total },
+    status: status as EvaluationStatus,
+    tally: { passed, failed, errors },
+    startedAtMs: row.started_at_ms,
+    endedAtMs: row.ended_at_ms ?? undefined,
+    error: row.error ?? undefined,
+    costUsd: row.cost_usd ?? undefined,
+    digest: row.digest ?? undefined,
+  };
+}
+
+const rowsAtOnce = 50;
+/** What sealing adds, at most: base64, and a head. */
+const sealedShare = 1.5;
+
+/** Cases of applications, a row each; what is asked is sealed. */
+class SqlCaseStore implements CaseStore {
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+
+  constructor(database: SqlDatabase, seal: Seal) {
+    this.#database = database;
+    this.#seal = seal;
+  }
+
+  async list(application: string): Promise<readonly StoredCase[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely.selectFrom('evaluation_cases').selectAll().where('application', '=', application).orderBy('version').execute(),
+    );
+    return rows.map((row) => this.#toCase(row));
+  }
+
+  async find(id: string): Promise<StoredCase | undefined> {
+    const row = await this.#database.run((kysely) =>
+      kysely.selectFrom('evaluation_cases').selectAll().where('id', '=', id).executeTakeFirst(),
+    );
+    return row && this.#toCase(row);
+  }
+
+  add(cases: readonly StoredCase[]): Promise<'added' | 'absent' | 'full'> {
+    const [first] = cases;
+    if (first === undefined) return Promise.resolve('added');
+    return this.#database.transact(async (transaction) => {
+      // Who else adds to it waits.
+      if ((await lockRow(transaction, first.application)) === undefined) return 'absent';
+      const { count, chars, last } = await taken(transaction, first.application);
+      const rows = cases.map((stored, nth) => this.#toRow(stored, last + nth + 1));
+      if (count + rows.length > caseBounds.mostCases || chars + charsOf(rows) > caseBounds.maxCharsOfAll * sealedShare)
+        return 'full';
+      for (let from = 0; from < rows.length; from += rowsAtOnce) {
+        const some = rows.slice(from, from + rowsAtOnce);
+        await transaction.insertInto('evaluation_cases').values(some).execute();
+      }
+      return 'added';
+    });
+  }
+
+  async replace({ id, case: entry, updatedAtMs }: StoredCase): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.run((kysely) =>
+      kysely
+        .updateTable('evaluation_cases')
+        .set({ sealed_entry: this.#seal.seal(JSON.stringify(entry), id), updated_at_ms: updatedAtMs })
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow(),
+    );
+    return numUpdatedRows > 0n;
+  }
+
+  async delete(id: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#database.run((kysely) =>
+      kysely.deleteFrom('evaluation_cases').where('id', '=', id).executeTakeFirstOrThrow(),
+    );
+    return numDeletedRows > 0n;
+  }
+
+  #toRow({ id, application, case: entry, createdAtMs, updatedAtMs }: StoredCase, version: number): CaseRow {
+    const sealed_entry = this.#seal.seal(JSON.stringify(entry), id);
+    return { id, application, version, sealed_entry, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs };
+  }
+
+  #toCase({ id, application, sealed_entry, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs }: CaseRow): StoredCase {
+    return { id, application, case: openSealed<EvaluationCase>(this.#seal, sealed_entry, id), createdAtMs, updatedAtMs };
+  }
+}
+
+async function taken(kysely: Kysely<Schema>, application: string): Promise<{ count: number; chars: number; last: number }> {
+  const rows = await kysely
+    .selectFrom('evaluation_cases')
+    .select(({ fn }) => ['version', fn<number>('length', ['sealed_entry']).as('chars')])
+    .where('application', '=', application)
+    .execute();
+  return {
+    count: rows.length,
+    chars: rows.reduce((sum, { chars }) => sum + chars, 0),
+    last: Math.max(0, ...rows.map(({ version }) => version)),
+  };
+}
+
+function charsOf(rows: readonly CaseRow[]): number {
+  return rows.reduce((sum, { sealed_entry }) => sum + sealed_entry.length, 0);
+}

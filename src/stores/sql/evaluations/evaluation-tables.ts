@@ -1,0 +1,43 @@
+import type { ColumnTypes } from '../engine/column-types.ts';
+
+/** What must hold of applications, and what did: goes with the application. */
+export function toEvaluationTables({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table evaluation_cases (
+      id ${key} not null primary key,
+      application ${key} not null references applications (id) on delete cascade,
+      version integer not null,
+      sealed_entry text not null,
+      created_at_ms bigint not null,
+      updated_at_ms bigint not null
+    )`,
+    'create index evaluation_cases_of_application on evaluation_cases (application, version)',
+    `create table evaluations (
+      id ${key} not null primary key,
+      application ${key} not null references applications (id) on delete cascade,
+      version integer not null,
+      subject ${key} not null,
+      status text not null,
+      owner text,
+      total integer not null,
+      passed integer not null,
+      failed integer not null,
+      errors integer not null,
+      bytes bigint not null,
+      started_at_ms bigint not null,
+      ended_at_ms bigint,
+      error text,
+      cost_usd double precision,
+      digest text
+    )`,
+    'create index evaluations_of_application on evaluations (application, started_at_ms)',
+    'create index evaluations_of_subject on evaluations (subject, started_at_ms)',
+    'create index evaluations_under_way on evaluations (owner) where owner is not null',
+    `create table evaluation_results (
+      evaluation ${key} not null references evaluations (id) on delete cascade,
+      nth integer not null,
+      sealed_entry text not null,
+      primary key (evaluation, nth)
+    )`,
+  ];
+}

@@ -1,0 +1,286 @@
+import type { Kysely } from 'kysely';
+import { isStorableKey, isStorableText } from '#domain/deployments/storable-key.ts';
+import type {
+  FileIndex,
+  FilePage,
+  FileQuery,
+  IndexedFile,
+  IndexPlace,
+  MoveOutcome,
+  Moving,
+  OverQuota,
+  PutOutcome,
+  Reservation,
+} from '#domain/files/file-index.ts';
+import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
+import { requireStorable } from '../engine/require-storable.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { FileRow, ReservationRow, Schema } from '../schema.ts';
+
+/** More than one application may name. */
+const pathsPerQuery = 1000;
+
+/** Files, a row each. Writes to one bucket wait for each other at its row in `buckets`, which holds the sum of their bytes. */
+export class SqlFileIndex implements FileIndex {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async find(bucket: string, path: string): Promise<IndexedFile | undefined> {
+    if (!isStorableKey(bucket) || !isStorableKey(path)) return undefined;
+    const row = await this.#database.run((kysely) => findRow(kysely, bucket, path));
+    return row && toFile(row);
+  }
+
+  async findAll(places: readonly IndexPlace[]): Promise<readonly IndexedFile[]> {
+    const byBucket = Map.groupBy(
+      places.filter(({ bucket, path }) => isStorableKey(bucket) && isStorableKey(path)),
+      ({ bucket }) => bucket,
+    );
+    return this.#database.run(async (kysely) => {
+      const rows = [];
+      for (const [bucket, inBucket] of byBucket) rows.push(...(await findRows(kysely, bucket, inBucket)));
+      return rows.map(toFile);
+    });
+  }
+
+  async reserve(
+    { bucket, path, blob, bytes, nowMs, untilMs }: Reservation,
+    maxBucketBytes: number,
+  ): Promise<'reserved' | OverQuota> {
+    requireStorable(bucket, path, blob);
+    return this.#database.transact(async (transaction) => {
+      const usedBytes = await lockBucket(transaction, bucket);
+      const there = await findRow(transaction, bucket, path);
+      await dropEnded(transaction, bucket, nowMs);
+      const others = await reservedIn(transaction, bucket, { besides: blob, nowMs });
+      const replaced = replacedBy(others, path, there?.content_length ?? 0);
+      const taken = usedBytes + others.bytes;
+      if (taken + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes: taken };
+      const row = { blob, bucket, path, reserved_bytes: bytes, replaced_bytes: replaced, until_ms: untilMs };
+      await transaction
+        .insertInto('file_reservations')
+        .values(row)
+        .onConflict((same) => same.column('blob').doUpdateSet(row))
+        .execute();
+      return 'reserved';
+    });
+  }
+
+  async release(blob: string): Promise<void> {
+    await this.#database.run((kysely) => kysely.deleteFrom('file_reservations').where('blob', '=', blob).execute());
+  }
+
+  async put(file: IndexedFile, condition: WriteCondition, maxBucketBytes: number): Promise<PutOutcome> {
+    const { bucket, path } = file;
+    requireStorable(bucket, path);
+    return this.#database.transact<PutOutcome>(async (transaction) => {
+      const usedBytes = await lockBucket(transaction, bucket);
+      const there = await findRow(transaction, bucket, path);
+      if (!isMet(condition, there?.etag)) return { outcome: 'condition_failed' };
+      const others = await reservedIn(transaction, bucket, { besides: file.blob, nowMs: file.updatedAtMs });
+      const bytesThen = usedBytes - (there?.content_length ?? 0) + file.contentLength;
+      if (bytesThen + others.bytes > maxBucketBytes) return { outcome: 'over_quota', usedBytes: usedBytes + others.bytes };
+      const stored = { ...file, createdAtMs: there?.created_at_ms ?? file.createdAtMs };
+      await replaceRow(transaction, toRow(stored));
+      await transaction.deleteFrom('file_reservations').where('blob', '=', file.blob).execute();
+      await setUsedBytes(transaction, bucket, bytesThen);
+      return { outcome: 'stored', stored, replaced: there && toFile(there) };
+    });
+  }
+
+  async delete(bucket: string, path: string, condition: WriteCondition): Promise<IndexedFile | 'absent' | 'condition_failed'> {
+    if (!isStorableKey(bucket) || !isStorableKey(path)) return 'absent';
+    return this.#database.transact(async (transaction) => {
+      const usedBytes = await lockBucket(transaction, bucket);
+      const there = await findRow(transaction, bucket, path);
+      if (there === undefined) return 'absent';
+      if (!isMet(condition, there.etag)) return 'condition_failed';
+      await deleteRow(transaction, bucket, path);
+      await setUsedBytes(transaction, bucket, usedBytes - there.content_length);
+      return toFile(there);
+    });
+  }
+
+  async move({ from, to, replaces, nowMs }: Moving, maxBucketBytes: number): Promise<MoveOutcome> {
+    if (!isStorableKey(from.bucket) || !isStorableKey(from.path)) return { outcome: 'absent' };
+    requireStorable(to.bucket, to.path);
+    return this.#database.transact<MoveOutcome>(async (transaction) => {
+      const used = await lockBuckets(transaction, [from.bucket, to.bucket]);
+      const moved = await findRow(transaction, from.bucket, from.path);
+      if (moved === undefined) return { outcome: 'absent' };
+      const replaced = await findRow(transaction, to.bucket, to.path);
+      if (replaced !== undefined && !replaces) return { outcome: 'occupied' };
+      const leaves = moved.content_length;
+      const comes = moved.content_length - (replaced?.content_length ?? 0);
+      const bytesThen = (used.get(to.bucket) ?? 0) + comes - (from.bucket === to.bucket ? leaves : 0);
+      const { bytes: reserved } = await reservedIn(transaction, to.bucket, { besides: '', nowMs });
+      if (from.bucket !== to.bucket && bytesThen + reserved > maxBucketBytes)
+        return { outcome: 'over_quota', usedBytes: (used.get(to.bucket) ?? 0) + reserved };
+      await deleteRow(transaction, from.bucket, from.path);
+      await replaceRow(transaction, { ...moved, ...to, updated_at_ms: nowMs });
+      if (from.bucket !== to.bucket) await setUsedBytes(transaction, from.bucket, (used.get(from.bucket) ?? 0) - leaves);
+      await setUsedBytes(transaction, to.bucket, bytesThen);
+      return { outcome: 'moved', replaced: replaced && toFile(replaced) };
+    });
+  }
+
+  /** Those of some contents that no file uses, and none is about to. */
+  async unused(blobs: readonly string[], nowMs: number): Promise<readonly string[]> {
+    return this.#database.run(async (kysely) => {
+      // In this order: what is put between the two looks has its reservation taken away.
+      const held = kysely.selectFrom('file_reservations').select('blob').where('until_ms', '>', nowMs);
+      const coming = await held.where('blob', 'in', blobs).execute();
+      const stored = await kysely.selectFrom('files').select('blob').where('blob', 'in', blobs).execute();
+      const used = new Set([...coming, ...stored].map(({ blob }) => blob));
+      return blobs.filter((blob) => !used.has(blob));
+    });
+  }
+
+  /** A text that no other database has, unless it is a copy of this one. */
+  async databaseName(): Promise<string> {
+    const { name } = await this.#database.run((kysely) =>
+      kysely.selectFrom('database_name').select('name').executeTakeFirstOrThrow(),
+    );
+    return name;
+  }
+
+  async list({ bucket, prefix, after, limit }: FileQuery): Promise<FilePage> {
+    if (!isStorableKey(bucket) || !isStorableKey(prefix) || !isStorableText(after ?? '')) return { items: [], next: undefined };
+    const end = behindPrefix(prefix);
+    const rows = await this.#database.run((kysely) => {
+      const all = kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '>=', prefix);
+      const within = end === undefined ? all : all.where('path', '<', end);
+      const behind = after === undefined ? within : within.where('path', '>', after);
+      return behind
+        .orderBy('path')
+        .limit(limit + 1)
+        .execute();
+    });
+    const items = rows.slice(0, limit).map(toFile);
+    return { items, next: rows.length > limit ? items.at(-1)?.path : undefined };
+  }
+}
+
+/** Gives the bytes of a bucket; until the transaction ends nobody else changes them. */
+async function lockBucket(transaction: Kysely<Schema>, bucket: string): Promise<number> {
+  const { used_bytes } = await transaction
+    .insertInto('buckets')
+    .values({ bucket, used_bytes: 0 })
+    .onConflict((there) => there.column('bucket').doUpdateSet(({ ref }) => ({ used_bytes: ref('buckets.used_bytes') })))
+    .returning('used_bytes')
+    .executeTakeFirstOrThrow();
+  return used_bytes;
+}
+
+/** The same for several, always in one order, so that two who lock the same ones never wait for each other. */
+async function lockBuckets(transaction: Kysely<Schema>, buckets: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const used = new Map<string, number>();
+  for (const bucket of [...new Set(buckets)].sort()) used.set(bucket, await lockBucket(transaction, bucket));
+  return used;
+}
+
+async function deleteRow(transaction: Kysely<Schema>, bucket: string, path: string): Promise<void> {
+  await transaction.deleteFrom('files').where('bucket', '=', bucket).where('path', '=', path).execute();
+}
+
+async function setUsedBytes(transaction: Kysely<Schema>, bucket: string, usedBytes: number): Promise<void> {
+  await transaction.updateTable('buckets').set({ used_bytes: usedBytes }).where('bucket', '=', bucket).execute();
+}
+
+function findRow(kysely: Kysely<Schema>, bucket: string, path: string): Promise<FileRow | undefined> {
+  return kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '=', path).executeTakeFirst();
+}
+
+async function findRows(kysely: Kysely<Schema>, bucket: string, places: readonly IndexPlace[]): Promise<readonly FileRow[]> {
+  const found: FileRow[] = [];
+  for (let from = 0; from < places.length; from += pathsPerQuery) {
+    const paths = places.slice(from, from + pathsPerQuery).map(({ path }) => path);
+    found.push(
+      ...(await kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', 'in', paths).execute()),
+    );
+  }
+  return found;
+}
+
+async function replaceRow(transaction: Kysely<Schema>, row: FileRow): Promise<void> {
+  await transaction
+    .insertInto('files')
+    .values(row)
+    .onConflict((there) => there.columns(['bucket', 'path']).doUpdateSet(row))
+    .execute();
+}
+
+function toRow(file: IndexedFile): FileRow {
+  return {
+    bucket: file.bucket,
+    path: file.path,
+    content_type: file.contentType,
+    content_length: file.contentLength,
+    etag: file.etag,
+    blob: file.blob,
+    created_at_ms: file.createdAtMs,
+    updated_at_ms: file.updatedAtMs,
+  };
+}
+
+function toFile(row: FileRow): IndexedFile {
+  return {
+    bucket: row.bucket,
+    path: row.path,
+    contentType: row.content_type,
+    contentLength: row.content_length,
+    etag: row.etag,
+    blob: row.blob,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+  };
+}
+
+const lastCodePoint = 0x10ffff;
+const surrogates = { first: 0xd800, last: 0xdfff };
+
+/** The first text, by code points, that sorts after all texts with the prefix; undefined if there is none. */
+export function behindPrefix(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === lastCodePoint) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  const next = last + 1 === surrogates.first ? surrogates.last + 1 : last + 1;
+  return String.fromCodePoint(...points, next);
+}
+
+/** What is set aside in a bucket for contents on their way. */
+interface ReservedRoom {
+  /** Beyond what the files have that they will replace. */
+  readonly bytes: number;
+  readonly rows: readonly Pick<ReservationRow, 'path' | 'replaced_bytes'>[];
+}
+
+/** The reservations of a bucket that hold, but for one's own. Within a transaction that has the bucket. */
+async function reservedIn(
+  transaction: Kysely<Schema>,
+  bucket: string,
+  { besides, nowMs }: { besides: string; nowMs: number },
+): Promise<ReservedRoom> {
+  const rows = await transaction
+    .selectFrom('file_reservations')
+    .select(['path', 'reserved_bytes', 'replaced_bytes'])
+    .where('bucket', '=', bucket)
+    .where('blob', '!=', besides)
+    .where('until_ms', '>', nowMs)
+    .execute();
+  return { rows, bytes: rows.reduce((sum, row) => sum + Math.max(row.reserved_bytes - row.replaced_bytes, 0), 0) };
+}
+
+/** Takes reservations away whose time is over: those of nodes that are gone. */
+async function dropEnded(transaction: Kysely<Schema>, bucket: string, nowMs: number): Promise<void> {
+  await transaction.deleteFrom('file_reservations').where('bucket', '=', bucket).where('until_ms', '<=', nowMs).execute();
+}
+
+/** What becomes free as a content takes the place of a file: of several for one place, the first may count on it. */
+function replacedBy({ rows }: ReservedRoom, path: string, bytesThere: number): number {
+  return rows.some((row) => row.path === path && row.replaced_bytes > 0) ? 0 : bytesThere;
+}

@@ -1,0 +1,190 @@
+import type { Kysely } from 'kysely';
+import type { KeyChanges, KeyPlace, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { fromRecordList } from '../engine/record-json.ts';
+import { requireStorable } from '../engine/require-storable.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { Schema } from '../schema.ts';
+import type { KeyRow } from './key-tables.ts';
+
+const ofUsers = 'user';
+const usesAtOnce = 200;
+/** How long it is told that a key was deleted: nodes that heard nothing for longer read everything again. */
+const deletedForMs = 10 * 60_000;
+/** How long others' keys stay that have expired; those of an owner go when it makes another. */
+const expiredForMs = 30 * 24 * 60 * 60_000;
+
+/** Keys that users made, a row each, by their digests. */
+export class SqlKeyStore implements KeyStore {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  add(key: StoredKey, most: number): Promise<'added' | 'full'> {
+    requireStorable(key.id, key.owner);
+    const nowMs = key.createdAtMs;
+    return this.#database.transact(async (transaction) => {
+      const revision = await nextRevision(transaction);
+      await dropOld(transaction, key.owner, nowMs);
+      const { count } = await transaction
+        .selectFrom('api_keys')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('owner', '=', key.owner)
+        .where('deleted_at_ms', 'is', null)
+        .executeTakeFirstOrThrow();
+      if (Number(count) >= most) return 'full';
+      await transaction
+        .insertInto('api_keys')
+        .values({ ...toRow(key), revision })
+        .execute();
+      return 'added';
+    });
+  }
+
+  async list(owner: string): Promise<readonly StoredKey[]> {
+    if (!isStorableKey(owner)) return [];
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('owner', '=', owner)
+        .where('deleted_at_ms', 'is', null)
+        .orderBy('created_at_ms', 'desc')
+        .orderBy('id')
+        .execute(),
+    );
+    return rows.map(toKey);
+  }
+
+  async rotate(place: KeyPlace, { digest, prefix, atMs, formerUntilMs }: Rotation): Promise<StoredKey | undefined> {
+    if (!isStorableKey(place.id)) return undefined;
+    const row = await this.#database.transact(async (transaction) =>
+      transaction
+        .updateTable('api_keys')
+        .set(({ ref, eb }) => ({
+          ...{ digest, prefix, former_digest: ref('digest'), former_until_ms: formerUntilMs },
+          version: eb('version', '+', 1),
+        }))
+        .set({ revision: await nextRevision(transaction) })
+        .where('id', '=', place.id)
+        .where('owner', '=', place.owner)
+        .where('deleted_at_ms', 'is', null)
+        .where('expires_at_ms', '>', atMs)
+        .returningAll()
+        .executeTakeFirst(),
+    );
+    return row && toKey(row);
+  }
+
+  async delete({ owner, id }: KeyPlace, nowMs: number): Promise<boolean> {
+    if (!isStorableKey(id)) return false;
+    return this.#database.transact(async (transaction) => {
+      const dropped = await transaction
+        .updateTable('api_keys')
+        .set({ deleted_at_ms: nowMs, revision: await nextRevision(transaction) })
+        .where('id', '=', id)
+        .where('owner', '=', owner)
+        .where('deleted_at_ms', 'is', null)
+        .returning('id')
+        .execute();
+      return dropped.length > 0;
+    });
+  }
+
+  async noteSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void> {
+    const { project, roles, signedInAtMs } = token;
+    await this.#database.transact(async (transaction) =>
+      transaction
+        .updateTable('api_keys')
+        .set({ project, roles: JSON.stringify(roles), signed_in_at_ms: signedInAtMs })
+        .set({ revision: await nextRevision(transaction) })
+        .where('owner', '=', owner)
+        .where('source', '=', ofUsers)
+        .where('signed_in_at_ms', '<=', signedInAtMs)
+        .execute(),
+    );
+  }
+
+  async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    for (const part of partsOf([...uses])) await this.#noteUses(part);
+  }
+
+  /** Together, so that they are one wait for the disk. */
+  async #noteUses(uses: readonly (readonly [string, number])[]): Promise<void> {
+    await this.#database.transact(async (transaction) => {
+      for (const [id, atMs] of uses) {
+        await transaction
+          .updateTable('api_keys')
+          .set({ last_used_at_ms: atMs })
+          .where('id', '=', id)
+          .where(({ eb, or }) => or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs)]))
+          .execute();
+      }
+    });
+  }
+
+  /** The revision is read first: what is written meanwhile is told now and once more. */
+  changes(since: number): Promise<KeyChanges> {
+    return this.#database.run(async (kysely) => {
+      const { revision } = await kysely.selectFrom('api_key_changes').select('revision').executeTakeFirstOrThrow();
+      if (revision === since) return { revision, keys: [], deleted: [] };
+      const rows = await kysely.selectFrom('api_keys').selectAll().where('revision', '>', since).execute();
+      const there = rows.filter((row) => row.deleted_at_ms === null);
+      const gone = rows.filter((row) => row.deleted_at_ms !== null);
+      return { revision, keys: there.map(toKey), deleted: gone.map(({ id }) => id) };
+    });
+  }
+}
+
+function* partsOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += usesAtOnce) yield items.slice(from, from + usesAtOnce);
+}
+
+async function nextRevision(transaction: Kysely<Schema>): Promise<number> {
+  const { revision } = await transaction
+    .updateTable('api_key_changes')
+    .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
+    .returning('revision')
+    .executeTakeFirstOrThrow();
+  return revision;
+}
+
+/** Drops rows of what is no more: no node takes any of it for a key. */
+async function dropOld(transaction: Kysely<Schema>, owner: string, nowMs: number): Promise<void> {
+  await transaction
+    .deleteFrom('api_keys')
+    .where(({ eb, and, or }) =>
+      or([
+        eb('deleted_at_ms', '<=', nowMs - deletedForMs),
+        eb('expires_at_ms', '<=', nowMs - expiredForMs),
+        and([eb('owner', '=', owner), eb('expires_at_ms', '<=', nowMs), eb('deleted_at_ms', 'is', null)]),
+      ]),
+    )
+    .execute();
+}
+
+function toRow(key: StoredKey): Omit<KeyRow, 'revision'> {
+  return {
+    ...{ id: key.id, source: ofUsers, owner: key.owner, digest: key.digest, prefix: key.prefix, name: key.name },
+    ...{ former_digest: key.former?.digest ?? null, former_until_ms: key.former?.untilMs ?? null, version: key.version },
+    ...{ project: key.project, roles: JSON.stringify(key.roles), signed_in_at_ms: key.signedInAtMs },
+    deployments: key.deployments === null ? null : JSON.stringify(key.deployments),
+    allowed_ips: key.allowedIps === null ? null : JSON.stringify(key.allowedIps),
+    ...{ created_at_ms: key.createdAtMs, expires_at_ms: key.expiresAtMs },
+    ...{ last_used_at_ms: key.lastUsedAtMs, deleted_at_ms: null },
+  };
+}
+
+function toKey(row: KeyRow): StoredKey {
+  const { former_digest: former, former_until_ms: untilMs } = row;
+  return {
+    ...{ id: row.id, owner: row.owner, project: row.project, roles: fromRecordList(row.roles) },
+    ...{ signedInAtMs: row.signed_in_at_ms, name: row.name, prefix: row.prefix, digest: row.digest, version: row.version },
+    former: former === null || untilMs === null ? null : { digest: former, untilMs },
+    deployments: row.deployments === null ? null : fromRecordList(row.deployments),
+    allowedIps: row.allowed_ips === null ? null : fromRecordList(row.allowed_ips),
+    ...{ createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms, lastUsedAtMs: row.last_used_at_ms },
+  };
+}

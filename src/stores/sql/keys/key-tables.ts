@@ -1,0 +1,76 @@
+import type { ColumnTypes } from '../engine/column-types.ts';
+
+/** Keys that are made at run time. */
+export interface KeySchema {
+  readonly api_keys: KeyRow;
+  readonly api_key_changes: KeyChangeRow;
+}
+
+export interface KeyRow {
+  readonly id: string;
+  /** Who may make such a key: `user`. */
+  readonly source: string;
+  /** User subject. */
+  readonly owner: string;
+  /** SHA-256, in hexadecimal. */
+  readonly digest: string;
+  /** That of the key before the last rotation, as long as it is taken. */
+  readonly former_digest: string | null;
+  readonly former_until_ms: number | null;
+  /** One more with each rotation. */
+  readonly version: number;
+  /** One more than anything written before, of whichever key. */
+  readonly revision: number;
+  readonly prefix: string;
+  readonly name: string;
+  readonly project: string;
+  /** JSON array. */
+  readonly roles: string;
+  readonly signed_in_at_ms: number;
+  /** JSON array; null: whatever the owner may. */
+  readonly deployments: string | null;
+  /** JSON array; null: any. */
+  readonly allowed_ips: string | null;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number;
+  readonly last_used_at_ms: number | null;
+  /** Null: it is not. The row stays for a while, so that every node is told. */
+  readonly deleted_at_ms: number | null;
+}
+
+interface KeyChangeRow {
+  /** Its lock makes writes wait for each other: revisions are seen in their order. */
+  readonly revision: number;
+}
+
+/** Keys, and the key of each call. Every node asks again and again whether the revision is another. */
+export function toKeyTables({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table api_keys (
+      id ${key} not null primary key,
+      source text not null,
+      owner ${key} not null,
+      digest ${key} not null unique,
+      former_digest text,
+      former_until_ms bigint,
+      version integer not null,
+      revision bigint not null,
+      prefix text not null,
+      name text not null,
+      project text not null,
+      roles text not null,
+      signed_in_at_ms bigint not null,
+      deployments text,
+      allowed_ips text,
+      created_at_ms bigint not null,
+      expires_at_ms bigint not null,
+      last_used_at_ms bigint,
+      deleted_at_ms bigint
+    )`,
+    'create index api_keys_of_owner on api_keys (owner, created_at_ms)',
+    'create index api_keys_changed on api_keys (revision)',
+    'create table api_key_changes (revision bigint not null)',
+    'insert into api_key_changes (revision) values (0)',
+    'alter table usage_records add column key_id text',
+  ];
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { parseJson } from '#base/json/json.ts';
+import type { CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
+import { periodEnds, type Window, windows } from '#domain/limits/windows.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { LimitCounterRow } from './limit-counter-tables.ts';
+
+const rowsAtOnce = 500;
+const rowsPerPage = 5000;
+const sweepMs = 60_000;
+
+const windowsByName = new Map(windows.map((window) => [toName(window), window]));
+
+/** Counters of nodes without Redis, one row per node, window, and holder. A node writes only its own rows. */
+export class SqlLimitCounters implements CounterArchive {
+  readonly #database: SqlDatabase;
+  readonly #owner: string;
+  #sweepAtMs = 0;
+
+  /** `owner` is the same after a restart if no other node uses the database, and unique to this process otherwise. */
+  constructor(database: SqlDatabase, owner: string) {
+    this.#database = database;
+    this.#owner = owner;
+  }
+
+  async load(nowMs: number): Promise<readonly StoredCounter[]> {
+    const ends = periodEnds(nowMs);
+    const sums = new Map<string, { -readonly [Key in keyof StoredCounter]: StoredCounter[Key] }>();
+    for (let last = ''; ; ) {
+      const rows = await this.#readPage(last, nowMs);
+      for (const { period, holder, ends_at_ms, owner, used } of rows) {
+        const window = windowsByName.get(period);
+        if (window === undefined || ends[window.period] !== ends_at_ms) continue;
+        const key = `${period} ${holder}`;
+        const sum = sums.get(key) ?? { window, holder: String(parseJson(holder)), endsAtMs: ends_at_ms, used: 0, ownUsed: 0 };
+        sum.used += used;
+        if (owner === this.#owner) sum.ownUsed += used;
+        sums.set(key, sum);
+      }
+      if (rows.length < rowsPerPage) return [...sums.values()];
+      last = rows.at(-1)?.id ?? '';
+    }
+  }
+
+  async save(counters: readonly CounterState[], nowMs: number): Promise<void> {
+    const current = counters.filter(({ endsAtMs }) => endsAtMs > nowMs);
+    for (let first = 0; first < current.length; first += rowsAtOnce) {
+      const rows = current.slice(first, first + rowsAtOnce).map((counter) => toRow(this.#owner, counter));
+      await this.#database.run((kysely) =>
+        kysely
+          .insertInto('limit_counters')
+          .values(rows)
+          .onConflict((there) =>
+            there.column('id').doUpdateSet(({ ref }) => ({
+              ends_at_ms: ref('excluded.ends_at_ms'),
+              used: ref('excluded.used'),
+            })),
+          )
+          .execute(),
+      );
+    }
+    if (nowMs >= this.#sweepAtMs) await this.#sweep(nowMs);
+  }
+
+  #readPage(last: string, nowMs: number): Promise<readonly LimitCounterRow[]> {
+    return this.#database.run((kysely) =>
+      kysely
+        .selectFrom('limit_counters')
+        .selectAll()
+        .where('id', '>', last)
+        .where('ends_at_ms', '>', nowMs)
+        .orderBy('id')
+        .limit(rowsPerPage)
+        .execute(),
+    );
+  }
+
+  /** Deletes rows of periods that have ended, a bounded number at a time. */
+  async #sweep(nowMs: number): Promise<void> {
+    await this.#database.run((kysely) =>
+      kysely
+        .deleteFrom('limit_counters')
+        .where('id', 'in', (ended) =>
+          ended
+            .selectFrom('limit_counters')
+            .select('id')
+            .where('ends_at_ms', '<=', nowMs)
+            .orderBy('ends_at_ms')
+            .limit(rowsPerPage),
+        )
+        .where('ends_at_ms', '<=', nowMs)
+        .execute(),
+    );
+    this.#sweepAtMs = nowMs + sweepMs;
+  }
+}
+
+function toRow(owner: string, { window, holder, endsAtMs, used }: CounterState): LimitCounterRow {
+  const period = toName(window);
+  // JSON escapes characters that a database refuses in a text.
+  const text = JSON.stringify(holder);
+  const id = createHash('sha256').update(`${owner}\n${period}\n${text}`).digest('base64url');
+  return { id, owner, period, holder: text, ends_at_ms: endsAtMs, used };
+}
+
+function toName({ kind, period }: Window): string {
+  return `${kind}/${period}`;
+}

@@ -1,0 +1,247 @@
+import { type Kysely, sql } from 'kysely';
+import { parseJson } from '#base/json/json.ts';
+import type {
+  IndexedDocument,
+  Lease,
+  Passage,
+  PassageIndex,
+  VectorKey,
+  VectorRun,
+  WordHit,
+} from '#domain/tools/passage-index.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { Schema } from '../schema.ts';
+import type { DocumentRow } from './passage-schema.ts';
+import { type WordsQuery, wordSearchOf } from './passage-search.ts';
+import { exactShareOf, shareOf, toAskedWords, toIdentifiers } from './passage-words.ts';
+
+/** So many passages are written or dropped in one step: it takes some milliseconds, in which others wait. */
+const rowsAtOnce = 50;
+const removedAtOnce = 500;
+
+interface FoundRow {
+  readonly document: string;
+  readonly nth: number;
+  readonly title: string;
+  readonly headings: string;
+  readonly text: string;
+}
+
+/** The passages of stored files: a row each, their words in the full-text index of the engine. */
+export class SqlPassageIndex implements PassageIndex {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async contentOf(blob: string): Promise<string | undefined> {
+    const row = await this.#database.run((kysely) =>
+      kysely.selectFrom('file_contents').select('content').where('blob', '=', blob).executeTakeFirst(),
+    );
+    return row?.content;
+  }
+
+  async noteContent(blob: string, content: string): Promise<void> {
+    await this.#database.run((kysely) =>
+      kysely
+        .insertInto('file_contents')
+        .values({ blob, content })
+        .onConflict((there) => there.doNothing())
+        .execute(),
+    );
+  }
+
+  async claim({ name, owner, nowMs, untilMs }: Lease): Promise<boolean> {
+    const claimed = await this.#database.run((kysely) =>
+      kysely
+        .insertInto('leases')
+        .values({ name, owner, until_ms: untilMs })
+        .onConflict((there) =>
+          there
+            .column('name')
+            .doUpdateSet({ owner, until_ms: untilMs })
+            .where(({ or, eb }) => or([eb('leases.owner', '=', owner), eb('leases.until_ms', '<', nowMs)])),
+        )
+        .returning('owner')
+        .executeTakeFirst(),
+    );
+    return claimed !== undefined;
+  }
+
+  async release({ name, owner }: Pick<Lease, 'name' | 'owner'>): Promise<void> {
+    await this.#database.run((kysely) =>
+      kysely.deleteFrom('leases').where('name', '=', name).where('owner', '=', owner).execute(),
+    );
+  }
+
+  async find(document: string): Promise<IndexedDocument | undefined> {
+    const row = await this.#database.run((kysely) =>
+      kysely.selectFrom('indexed_documents').selectAll().where('id', '=', document).where('is_whole', '=', 1).executeTakeFirst(),
+    );
+    return row && toDocument(row);
+  }
+
+  async begin(document: string, content: string): Promise<void> {
+    await this.drop(document);
+    const blank = { title: '', format: '', passages: 0, tokens: 0, note: null, failure: null, is_whole: 0 };
+    await this.#database.run((kysely) =>
+      kysely
+        .insertInto('indexed_documents')
+        .values({ id: document, content, ...blank })
+        .execute(),
+    );
+  }
+
+  async addPassages({ id, title }: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void> {
+    for (let from = 0; from < passages.length; from += rowsAtOnce) {
+      const step = passages.slice(from, from + rowsAtOnce);
+      await this.#database.transact(async (transaction) => {
+        const rows = await transaction
+          .insertInto('passages')
+          .values(step.map((passage) => ({ ...passage, document: id, headings: JSON.stringify(passage.headings) })))
+          .returning(['id', 'nth'])
+          .execute();
+        const idOf = new Map(rows.map((row) => [row.nth, row.id]));
+        const entries = step.map(({ nth, headings, text }) => {
+          return { id: idOf.get(nth) ?? 0, document: id, text: [title, ...headings, text].join('\n') };
+        });
+        await wordSearchOf(transaction).add(transaction, entries);
+      });
+    }
+  }
+
+  async finish({ id, note, failure, ...document }: IndexedDocument): Promise<boolean> {
+    const row = { ...document, note: note ?? null, failure: failure ?? null, is_whole: 1 };
+    const { numUpdatedRows } = await this.#database.run((kysely) =>
+      kysely.updateTable('indexed_documents').set(row).where('id', '=', id).executeTakeFirstOrThrow(),
+    );
+    // Where it fails, the engine does it later by itself.
+    await this.#database.run((kysely) => wordSearchOf(kysely).settle(kysely)).catch(() => undefined);
+    return numUpdatedRows > 0n;
+  }
+
+  async drop(document: string): Promise<void> {
+    await this.#database.run((kysely) => kysely.deleteFrom('passage_vectors').where('document', '=', document).execute());
+    let removed = removedAtOnce;
+    while (removed === removedAtOnce) removed = await this.#database.run((kysely) => dropSome(kysely, document));
+    await this.#database.run((kysely) => kysely.deleteFrom('indexed_documents').where('id', '=', document).execute());
+  }
+
+  async read(document: string, from: number, to: number): Promise<readonly Passage[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('passages')
+        .select(['nth', 'page', 'headings', 'text'])
+        .where('document', '=', document)
+        .where('nth', '>=', from)
+        .where('nth', '<', to)
+        .orderBy('nth')
+        .execute(),
+    );
+    return rows.map((row) => ({ ...row, headings: parseJson(row.headings) as string[] }));
+  }
+
+  async searchWords(text: string, documents: readonly string[], limit: number): Promise<readonly WordHit[]> {
+    const words = toAskedWords(text);
+    if (words.length === 0 || documents.length === 0) return [];
+    const identifiers = toIdentifiers(text);
+    const [named, found] = await Promise.all([
+      identifiers.length === 0 ? [] : this.#find({ words: identifiers, documents, limit }),
+      this.#find({ words, documents, limit }),
+    ]);
+    const rows = new Map([...named, ...found].map((row) => [`${row.document} ${row.nth}`, row]));
+    return [...rows.values()]
+      .map(({ document, nth, title, headings, text: said }) => {
+        const whole = `${title}\n${headings}\n${said}`;
+        return { document, nth, share: shareOf(words, whole), exact: exactShareOf(identifiers, whole) };
+      })
+      .toSorted((one, other) => other.exact - one.exact)
+      .slice(0, limit);
+  }
+
+  async #find(query: WordsQuery): Promise<readonly FoundRow[]> {
+    const { rows } = await this.#database.run((kysely) => {
+      const found = wordSearchOf(kysely).toFound(query);
+      return sql<FoundRow>`
+        select passages.document, nth, title, headings, text from (${found}) found
+        join passages on passages.id = found.id join indexed_documents on indexed_documents.id = passages.document
+        order by score, found.id`.execute(kysely);
+    });
+    return rows;
+  }
+
+  async addVectors({ document, model }: VectorKey, { first, count, vectors }: VectorRun): Promise<void> {
+    const row = { document, model, first, count, vectors: Buffer.from(vectors.buffer, vectors.byteOffset, vectors.byteLength) };
+    await this.#database.run((kysely) =>
+      kysely
+        .insertInto('passage_vectors')
+        .values(row)
+        .onConflict((there) => there.columns(['document', 'model', 'first']).doUpdateSet({ count, vectors: row.vectors }))
+        .execute(),
+    );
+  }
+
+  async vectors({ document, model }: VectorKey): Promise<readonly VectorRun[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('passage_vectors')
+        .select(['first', 'count', 'vectors'])
+        .where('document', '=', document)
+        .where('model', '=', model)
+        .orderBy('first')
+        .execute(),
+    );
+    return rows.map((row) => ({ ...row, vectors: toFloats(row.vectors) }));
+  }
+
+  async countVectors({ document, model }: VectorKey): Promise<number> {
+    const { done } = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('passage_vectors')
+        .select(sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('done'))
+        .where('document', '=', document)
+        .where('model', '=', model)
+        .executeTakeFirstOrThrow(),
+    );
+    return done;
+  }
+
+  async sweep(): Promise<void> {
+    const unused = await this.#database.run(async (kysely) => {
+      await sql`delete from file_contents where not exists (select 1 from files where files.blob = file_contents.blob)`.execute(
+        kysely,
+      );
+      return kysely
+        .selectFrom('indexed_documents')
+        .select('id')
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('file_contents').select('blob').whereRef('file_contents.content', '=', 'indexed_documents.content'),
+            ),
+          ),
+        )
+        .execute();
+    });
+    for (const { id } of unused) await this.drop(id);
+  }
+}
+
+/** Gives how many passages were dropped; the engine drops their words with them. */
+async function dropSome(kysely: Kysely<Schema>, document: string): Promise<number> {
+  const { numDeletedRows } = await kysely
+    .deleteFrom('passages')
+    .where('id', 'in', (rows) => rows.selectFrom('passages').select('id').where('document', '=', document).limit(removedAtOnce))
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+function toDocument({ content: _content, is_whole: _isWhole, note, failure, ...row }: DocumentRow): IndexedDocument {
+  return { ...row, note: note ?? undefined, failure: failure ?? undefined };
+}
+
+/** A copy: what an engine gives may lie at any place of a larger buffer. */
+function toFloats(bytes: Uint8Array): Float32Array {
+  return new Float32Array(Uint8Array.from(bytes).buffer);
+}

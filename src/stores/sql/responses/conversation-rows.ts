@@ -1,0 +1,115 @@
+import type { Kysely } from 'kysely';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import type { ConversationPlace } from '#domain/responses/conversation-store.ts';
+import { isHiddenItem } from '#domain/responses/stored-items.ts';
+import { requireStorable } from '../engine/require-storable.ts';
+import { openSealed } from '../open-sealed.ts';
+import type { Schema } from '../schema.ts';
+import type { ConversationItemRow } from './response-schema.ts';
+
+interface Writing {
+  /** Within a transaction. */
+  readonly kysely: Kysely<Schema>;
+  readonly seal: Seal;
+}
+
+const rowsAtOnce = 500;
+
+export function openItem(
+  seal: Seal,
+  { conversation, nth, sealed_item }: Pick<ConversationItemRow, 'conversation' | 'nth' | 'sealed_item'>,
+): JsonObject {
+  return openSealed(seal, sealed_item, toItemPlace(conversation, nth));
+}
+
+/** Adds items behind the others; undefined if the conversation is gone, `taken` for an id that is there already: then none is added. */
+export async function appendItems(
+  { kysely, seal }: Writing,
+  place: ConversationPlace,
+  items: readonly JsonObject[],
+): Promise<{ readonly taken?: string } | undefined> {
+  const first = await reserveNumbers(kysely, place, items.length);
+  if (first === undefined) return undefined;
+  const there = await idsThere(kysely, place.id, items);
+  for (const { id } of items) {
+    if (there.has(String(id))) return { taken: String(id) };
+    there.add(String(id));
+  }
+  await insertItems({ kysely, seal }, place.id, { first, items });
+  return {};
+}
+
+/** The same, without those that are there already, and no fault if the conversation is gone. */
+export async function appendNewItems(
+  { kysely, seal }: Writing,
+  place: ConversationPlace,
+  items: readonly JsonObject[],
+): Promise<void> {
+  const first = await reserveNumbers(kysely, place, items.length);
+  if (first === undefined) return;
+  const there = await idsThere(kysely, place.id, items);
+  const added = [...new Map(items.map((item) => [String(item.id), item])).values()].filter(({ id }) => !there.has(String(id)));
+  await insertItems({ kysely, seal }, place.id, { first, items: added });
+}
+
+/** Gives the first of so many numbers, and makes others wait who append. */
+async function reserveNumbers(
+  kysely: Kysely<Schema>,
+  { id, subject }: ConversationPlace,
+  count: number,
+): Promise<number | undefined> {
+  const counted = await kysely
+    .updateTable('conversations')
+    .set(({ eb }) => ({ next_nth: eb('next_nth', '+', count) }))
+    .where('id', '=', id)
+    .where('subject', '=', subject)
+    .returning('next_nth')
+    .executeTakeFirst();
+  return counted && counted.next_nth - count;
+}
+
+async function idsThere(kysely: Kysely<Schema>, conversation: string, items: readonly JsonObject[]): Promise<Set<string>> {
+  const ids = items.map(({ id }) => String(id));
+  const there = new Set<string>();
+  for (let from = 0; from < ids.length; from += rowsAtOnce) {
+    const rows = await kysely
+      .selectFrom('conversation_items')
+      .select('id')
+      .where('conversation', '=', conversation)
+      .where('id', 'in', ids.slice(from, from + rowsAtOnce))
+      .execute();
+    for (const { id } of rows) there.add(id);
+  }
+  return there;
+}
+
+async function insertItems(
+  { kysely, seal }: Writing,
+  conversation: string,
+  { first, items }: { first: number; items: readonly JsonObject[] },
+): Promise<void> {
+  const rows = items.map((item, index) => toItemRow(seal, { id: conversation, nth: first + index, item }));
+  for (let from = 0; from < rows.length; from += rowsAtOnce)
+    await kysely
+      .insertInto('conversation_items')
+      .values(rows.slice(from, from + rowsAtOnce))
+      .execute();
+  const added = rows.reduce((sum, { bytes }) => sum + bytes, 0);
+  await kysely
+    .updateTable('conversations')
+    .set(({ eb }) => ({ bytes: eb('bytes', '+', added) }))
+    .where('id', '=', conversation)
+    .execute();
+}
+
+function toItemRow(seal: Seal, { id, nth, item }: { id: string; nth: number; item: JsonObject }): ConversationItemRow {
+  const itemId = String(item.id);
+  requireStorable(itemId);
+  const sealed_item = seal.seal(JSON.stringify(item), toItemPlace(id, nth));
+  return { conversation: id, nth, id: itemId, sealed_item, bytes: sealed_item.length, is_hidden: isHiddenItem(item) ? 1 : 0 };
+}
+
+function toItemPlace(conversation: string, nth: number): string {
+  return `${conversation}/${nth}`;
+}

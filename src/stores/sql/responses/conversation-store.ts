@@ -1,0 +1,243 @@
+import { type Kysely, sql } from 'kysely';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import type {
+  ConversationPlace,
+  ConversationRun,
+  ConversationStore,
+  ItemPage,
+  ItemQuery,
+  StoredConversation,
+} from '#domain/responses/conversation-store.ts';
+import { livesAt } from '../engine/lives-at.ts';
+import { requireStorable } from '../engine/require-storable.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { openSealed } from '../open-sealed.ts';
+import type { Schema } from '../schema.ts';
+import { appendItems, openItem } from './conversation-rows.ts';
+import type { ConversationRow } from './response-schema.ts';
+import { releaseConversation } from './run-end.ts';
+
+type FoundRow = Pick<ConversationRow, 'id' | 'subject' | 'created_at_ms' | 'sealed_metadata'>;
+const columns = ['id', 'subject', 'created_at_ms', 'sealed_metadata'] as const;
+const itemColumns = ['conversation', 'nth', 'id', 'sealed_item'] as const;
+
+/** Conversations and their items, a row each. */
+export class SqlConversationStore implements ConversationStore {
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+
+  constructor(database: SqlDatabase, seal: Seal) {
+    this.#database = database;
+    this.#seal = seal;
+  }
+
+  async add(
+    { id, subject, createdAtMs, metadata }: StoredConversation,
+    items: readonly JsonObject[],
+  ): Promise<string | undefined> {
+    requireStorable(id, subject);
+    const taken = items.find((item, index) => items.findIndex((other) => other.id === item.id) < index);
+    if (taken !== undefined) return String(taken.id);
+    const row = { id, subject, created_at_ms: createdAtMs, sealed_metadata: this.#sealed(id, metadata) };
+    await this.#database.transact(async (kysely) => {
+      await kysely
+        .insertInto('conversations')
+        .values({ ...row, next_nth: 0, bytes: row.sealed_metadata.length, run: null, run_owner: null })
+        .execute();
+      if (items.length > 0) await appendItems({ kysely, seal: this.#seal }, { id, subject }, items);
+    });
+    return undefined;
+  }
+
+  async find(place: ConversationPlace): Promise<StoredConversation | undefined> {
+    if (!isStorableKey(place.id)) return undefined;
+    const row = await this.#database.run((kysely) => findRow(kysely, place));
+    return row && this.#toConversation(row);
+  }
+
+  async setMetadata({ id, subject }: ConversationPlace, metadata: JsonObject): Promise<StoredConversation | undefined> {
+    if (!isStorableKey(id)) return undefined;
+    const row = await this.#database.run((kysely) =>
+      kysely
+        .updateTable('conversations')
+        .set({ sealed_metadata: this.#sealed(id, metadata) })
+        .where('id', '=', id)
+        .where('subject', '=', subject)
+        .returning(columns)
+        .executeTakeFirst(),
+    );
+    return row && this.#toConversation(row);
+  }
+
+  async delete({ id, subject }: ConversationPlace): Promise<boolean> {
+    if (!isStorableKey(id)) return false;
+    const { numDeletedRows } = await this.#database.run((kysely) =>
+      kysely.deleteFrom('conversations').where('id', '=', id).where('subject', '=', subject).executeTakeFirstOrThrow(),
+    );
+    return numDeletedRows > 0n;
+  }
+
+  async append(place: ConversationPlace, items: readonly JsonObject[]): Promise<{ readonly taken?: string } | undefined> {
+    if (!isStorableKey(place.id)) return undefined;
+    return this.#database.transact((kysely) => appendItems({ kysely, seal: this.#seal }, place, items));
+  }
+
+  async findItem(place: ConversationPlace, item: string): Promise<JsonObject | undefined> {
+    if (!isStorableKey(place.id) || !isStorableKey(item)) return undefined;
+    const row = await this.#database.run((kysely) => itemRow(kysely, place, item).executeTakeFirst());
+    return row && openItem(this.#seal, row);
+  }
+
+  async deleteItem(place: ConversationPlace, item: string): Promise<boolean> {
+    if (!isStorableKey(place.id) || !isStorableKey(item)) return false;
+    return this.#database.transact(async (kysely) => {
+      const found = await itemRow(kysely, place, item).executeTakeFirst();
+      if (found === undefined) return false;
+      const deleted = await kysely
+        .deleteFrom('conversation_items')
+        .where('conversation', '=', place.id)
+        .where('id', '=', item)
+        .returning('bytes')
+        .executeTakeFirst();
+      await kysely
+        .updateTable('conversations')
+        .set(({ eb }) => ({ bytes: eb('bytes', '-', deleted?.bytes ?? 0) }))
+        .where('id', '=', place.id)
+        .execute();
+      return deleted !== undefined;
+    });
+  }
+
+  async page(
+    place: ConversationPlace,
+    { limit, order, after, before }: ItemQuery,
+  ): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined> {
+    if (!isStorableKey(place.id)) return undefined;
+    return this.#database.run(async (kysely) => {
+      if ((await findRow(kysely, place)) === undefined) return undefined;
+      const nths: Record<'after' | 'before', number | undefined> = { after: undefined, before: undefined };
+      for (const [end, id] of Object.entries({ after, before })) {
+        if (id === undefined) continue;
+        const nth = isStorableKey(id) ? (await itemRow(kysely, place, id).executeTakeFirst())?.nth : undefined;
+        if (nth === undefined) return { unknown: end as 'after' | 'before' };
+        nths[end as 'after' | 'before'] = nth;
+      }
+      return this.#page(kysely, place.id, { limit, order, ...nths });
+    });
+  }
+
+  async all(place: ConversationPlace): Promise<readonly JsonObject[] | undefined> {
+    if (!isStorableKey(place.id)) return undefined;
+    return this.#database.run(async (kysely) =>
+      (await findRow(kysely, place)) === undefined ? undefined : this.#all(kysely, place.id),
+    );
+  }
+
+  async begin(
+    { id, subject }: ConversationPlace,
+    { run, node }: ConversationRun,
+    nowMs: number,
+  ): Promise<readonly JsonObject[] | 'locked' | undefined> {
+    if (!isStorableKey(id)) return undefined;
+    return this.#database.run(async (kysely) => {
+      const taking = kysely
+        .updateTable('conversations')
+        .set({ run, run_owner: node })
+        .where('id', '=', id)
+        .where('subject', '=', subject)
+        .returning('id');
+      let taken = await taking.where('run', 'is', null).executeTakeFirst();
+      if (taken === undefined) {
+        const held = await findHeld(kysely, { id, subject }, nowMs);
+        if (held === undefined) return undefined;
+        if (held.lives) return 'locked';
+        // Of those who all found its node gone, one has it.
+        taken = await taking.where(sql<boolean>`run is not distinct from ${held.run}`).executeTakeFirst();
+      }
+      return taken === undefined ? 'locked' : this.#all(kysely, id);
+    });
+  }
+
+  async release(conversation: string, run: string): Promise<void> {
+    await this.#database.run((kysely) => releaseConversation(kysely, conversation, run));
+  }
+
+  async #all(kysely: Kysely<Schema>, conversation: string): Promise<readonly JsonObject[]> {
+    const rows = await kysely
+      .selectFrom('conversation_items')
+      .select(itemColumns)
+      .where('conversation', '=', conversation)
+      .orderBy('nth')
+      .execute();
+    return rows.map((row) => openItem(this.#seal, row));
+  }
+
+  async #page(
+    kysely: Kysely<Schema>,
+    conversation: string,
+    {
+      limit,
+      order,
+      after,
+      before,
+    }: { limit: number; order: 'asc' | 'desc'; after?: number | undefined; before?: number | undefined },
+  ): Promise<ItemPage> {
+    const [behind, ahead] = order === 'asc' ? (['>', '<'] as const) : (['<', '>'] as const);
+    // The nearest to `before` are asked for the other way round.
+    const isBackward = before !== undefined && after === undefined;
+    const direction = isBackward === (order === 'asc') ? 'desc' : 'asc';
+    let query = kysely
+      .selectFrom('conversation_items')
+      .select(itemColumns)
+      .where('conversation', '=', conversation)
+      .where('is_hidden', '=', 0);
+    if (after !== undefined) query = query.where('nth', behind, after);
+    if (before !== undefined) query = query.where('nth', ahead, before);
+    const rows = await query
+      .orderBy('nth', direction)
+      .limit(limit + 1)
+      .execute();
+    const items = rows.slice(0, limit).map((row) => openItem(this.#seal, row));
+    return { items: isBackward ? items.reverse() : items, hasMore: rows.length > limit };
+  }
+
+  #sealed(id: string, metadata: JsonObject): string {
+    return this.#seal.seal(JSON.stringify(metadata), id);
+  }
+
+  #toConversation({ id, subject, created_at_ms, sealed_metadata }: FoundRow): StoredConversation {
+    return { id, subject, createdAtMs: created_at_ms, metadata: openSealed(this.#seal, sealed_metadata, id) };
+  }
+}
+
+function findRow(kysely: Kysely<Schema>, { id, subject }: ConversationPlace): Promise<FoundRow | undefined> {
+  return kysely
+    .selectFrom('conversations')
+    .select(columns)
+    .where('id', '=', id)
+    .where('subject', '=', subject)
+    .executeTakeFirst();
+}
+
+/** Which run a conversation is, and whether its node lives. */
+function findHeld(kysely: Kysely<Schema>, { id, subject }: ConversationPlace, nowMs: number) {
+  return kysely
+    .selectFrom('conversations')
+    .select('run')
+    .select(sql<boolean | number>`(run is not null and ${livesAt(nowMs, 'conversations.run_owner')})`.as('lives'))
+    .where('id', '=', id)
+    .where('subject', '=', subject)
+    .executeTakeFirst();
+}
+
+function itemRow(kysely: Kysely<Schema>, { id, subject }: ConversationPlace, item: string) {
+  return kysely
+    .selectFrom('conversation_items')
+    .innerJoin('conversations', 'conversations.id', 'conversation_items.conversation')
+    .select(['conversation', 'nth', 'conversation_items.id', 'sealed_item'])
+    .where('conversation_items.id', '=', item)
+    .where('conversation', '=', id)
+    .where('subject', '=', subject);
+}

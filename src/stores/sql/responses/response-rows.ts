@@ -1,0 +1,77 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import type { ResponseStatus, RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
+import { itemsOf } from '#domain/responses/stored-items.ts';
+import { requireStorable } from '../engine/require-storable.ts';
+import { openSealed } from '../open-sealed.ts';
+import type { ResponseRow } from './response-schema.ts';
+
+/** What of a response is sealed. */
+interface Content extends Pick<StoredResponse, 'response' | 'input' | 'items'> {}
+
+/** What is read of a row; who answers it is nobody's business. */
+export const readColumns = [
+  'id',
+  'subject',
+  'status',
+  'is_background',
+  'previous_id',
+  'created_at_ms',
+  'expires_at_ms',
+  'sealed_content',
+] as const;
+export type ReadRow = Pick<ResponseRow, (typeof readColumns)[number]>;
+
+/** What changes when a response ends. */
+export type EndedFields = Pick<ResponseRow, 'status' | 'bytes' | 'item_ids' | 'sealed_content'>;
+
+/** The row of a response that has ended. Throws StoreFault for keys that cannot be stored. */
+export function toRow(seal: Seal, stored: StoredResponse): ResponseRow {
+  const { id, subject, previousId } = stored;
+  requireStorable(id, subject);
+  return {
+    ...{ id, subject, previous_id: previousId ?? null },
+    ...{ is_background: stored.isBackground ? 1 : 0, owner: null, sealed_run: null },
+    ...{ created_at_ms: stored.createdAtMs, expires_at_ms: stored.expiresAtMs },
+    ...toEndedFields(seal, stored),
+  };
+}
+
+/** The row of a response that begins. */
+export function toRunningRow(seal: Seal, { node, ...stored }: RunningResponse, run: JsonObject | undefined): ResponseRow {
+  const row = toRow(seal, stored);
+  return { ...row, owner: node, sealed_run: run === undefined ? null : seal.seal(JSON.stringify(run), toRunPlace(row.id)) };
+}
+
+export function toEndedFields(seal: Seal, stored: StoredResponse): EndedFields {
+  const { id, status, response, input, items } = stored;
+  const content: Content = { response, input, ...(items !== undefined && { items }) };
+  const sealed_content = seal.seal(JSON.stringify(content), id);
+  return { status, sealed_content, bytes: sealed_content.length, item_ids: JSON.stringify(idsOf(stored)) };
+}
+
+function idsOf(stored: StoredResponse): readonly string[] {
+  const ids = itemsOf(stored).map(({ id }) => id);
+  return [...new Set(ids.filter((id): id is string => typeof id === 'string' && isStorableKey(id)))];
+}
+
+export function fromRow(seal: Seal, row: ReadRow): StoredResponse {
+  const { response, input, items } = openSealed<Content>(seal, row.sealed_content, row.id);
+  const status = row.status as ResponseStatus;
+  return {
+    ...{ id: row.id, subject: row.subject, status, isBackground: row.is_background === 1 },
+    ...{ previousId: row.previous_id ?? undefined, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
+    ...{ response: { ...response, status }, input, items },
+  };
+}
+
+/** The place that what another node needs is sealed for. */
+export function toRunPlace(id: string): string {
+  return `${id}/run`;
+}
+
+/** The place that events are sealed for. */
+export function toEventsPlace(id: string, first: number): string {
+  return `${id}/events/${first}`;
+}

@@ -1,0 +1,78 @@
+import { type Compilable, type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely';
+import type { Schema } from '../schema.ts';
+import type { EndedFields } from './response-rows.ts';
+import type { ResponseRow } from './response-schema.ts';
+
+interface Ended extends EndedFields {
+  readonly id: string;
+  /** The node that is to have it. */
+  readonly node: string;
+}
+
+/** States of responses that have not ended. */
+export const underWay = ['queued', 'in_progress'] as const;
+
+/**
+ * Returned by a statement, it has it answered as soon as everybody can see what it wrote; that is on the disk a little later, within a
+ * millisecond or so with SQLite, three times `wal_writer_delay` at most with PostgreSQL. A node that is
+ * killed loses nothing of it; a machine that loses its power may.
+ */
+export const syncedBehind = sql<null>`set_config('synchronous_commit', 'off', true)`.as('synced');
+
+/** Statements that the end of an answer waits for. */
+export class ResponseStatements {
+  /** Synced behind. */
+  readonly add = new SteadyStatement<ResponseRow, unknown>(
+    (kysely, row) => kysely.insertInto('responses').values(row).returning(syncedBehind),
+    (row) => Object.values(row),
+  );
+  readonly end = toEnding(false);
+  readonly endSyncedBehind = toEnding(true);
+}
+
+function toEnding(isBehind: boolean): SteadyStatement<Ended, { readonly id: string }> {
+  return new SteadyStatement(
+    (kysely, { id, node, ...fields }) =>
+      kysely
+        .updateTable('responses')
+        .set({ ...fields, owner: null, sealed_run: null })
+        .where('id', '=', id)
+        .where('owner', '=', node)
+        .where('status', 'in', underWay)
+        .returning('id')
+        .$if(isBehind, (ending) => ending.returning(syncedBehind)),
+    ({ id, node, ...fields }) => [...Object.values(fields), null, null, id, node, ...underWay],
+  );
+}
+
+/**
+ * A statement whose text is always the same. It is built once, by kysely, and asked with other values from then on: to build it can
+ * take as long as to write a row.
+ */
+class SteadyStatement<Values, Row> {
+  readonly #build: (kysely: Kysely<Schema>, values: Values) => Compilable<Row>;
+  readonly #toParameters: (values: Values) => readonly unknown[];
+  #built: CompiledQuery<Row> | undefined;
+
+  /** `toParameters` gives the values in the order in which `build` names them. */
+  constructor(
+    build: (kysely: Kysely<Schema>, values: Values) => Compilable<Row>,
+    toParameters: (values: Values) => readonly unknown[],
+  ) {
+    this.#build = build;
+    this.#toParameters = toParameters;
+  }
+
+  run(kysely: Kysely<Schema>, values: Values): Promise<QueryResult<Row>> {
+    const parameters = this.#toParameters(values);
+    this.#built ??= this.#first(kysely, values, parameters);
+    return kysely.executeQuery({ ...this.#built, parameters });
+  }
+
+  #first(kysely: Kysely<Schema>, values: Values, parameters: readonly unknown[]): CompiledQuery<Row> {
+    const built = this.#build(kysely, values).compile();
+    const isSame = built.parameters.length === parameters.length && built.parameters.every((each, at) => each === parameters[at]);
+    if (!isSame) throw new TypeError('a statement names its values in another order than they are given in');
+    return built;
+  }
+}

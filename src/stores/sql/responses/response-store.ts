@@ -1,0 +1,271 @@
+import { type Kysely, sql } from 'kysely';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import { Batches } from '#base/stream/batches.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import type {
+  BackgroundQuery,
+  BrokenChain,
+  ChainBounds,
+  EndedResponse,
+  ResponsePlace,
+  ResponseStore,
+  RunningResponse,
+  StoredResponse,
+} from '#domain/responses/response-store.ts';
+import { itemsOf } from '#domain/responses/stored-items.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { Schema } from '../schema.ts';
+import { openItem } from './conversation-rows.ts';
+import { fromRow, type ReadRow, readColumns, toRow, toRunningRow } from './response-rows.ts';
+import type { ResponseRow } from './response-schema.ts';
+import { ResponseStatements, syncedBehind } from './response-statements.ts';
+import { makeRoom, sweepResponses } from './response-sweep.ts';
+import { endRun, isSyncedBehind } from './run-end.ts';
+import { SqlRunStore } from './run-store.ts';
+
+interface Ending extends EndedResponse {
+  readonly node: string;
+}
+
+/** Responses, a row each, with their content sealed; those that begin or end together are written together. */
+export class SqlResponseStore implements ResponseStore {
+  readonly runs: SqlRunStore;
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+  readonly #statements = new ResponseStatements();
+  readonly #added: Batches<ResponseRow, undefined>;
+  readonly #ended: Batches<Ending, boolean>;
+
+  constructor(database: SqlDatabase, seal: Seal) {
+    this.#database = database;
+    this.#seal = seal;
+    this.runs = new SqlRunStore(database, seal, this.#statements);
+    this.#added = new Batches((rows) => this.#insert(rows));
+    this.#ended = new Batches((ending) => this.#end(ending));
+  }
+
+  async find({ id, subject }: ResponsePlace, nowMs: number): Promise<StoredResponse | undefined> {
+    if (!isStorableKey(id)) return undefined;
+    const row = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('responses')
+        .select(readColumns)
+        .where('id', '=', id)
+        .where('subject', '=', subject)
+        .where('expires_at_ms', '>', nowMs)
+        .executeTakeFirst(),
+    );
+    return row && fromRow(this.#seal, row);
+  }
+
+  async chain(place: ResponsePlace, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain> {
+    if (!isStorableKey(place.id)) return { absent: place.id };
+    const rows = await this.#database.run((kysely) => readChain(kysely, place, bounds));
+    return Array.isArray(rows) ? rows.map((row) => fromRow(this.#seal, row)) : (rows as BrokenChain);
+  }
+
+  async listBackground(subject: string, asked: BackgroundQuery): Promise<readonly StoredResponse[] | undefined> {
+    const rows = await this.#database.run((kysely) => readBackgroundList(kysely, subject, asked));
+    return rows?.map((row) => fromRow(this.#seal, row));
+  }
+
+  findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>> {
+    return findStoredItems({ database: this.#database, seal: this.#seal }, subject, ids);
+  }
+
+  async begin(response: RunningResponse, run?: JsonObject): Promise<void> {
+    await this.#added.add(toRunningRow(this.#seal, response, run));
+  }
+
+  async add(response: StoredResponse): Promise<void> {
+    await this.#added.add(toRow(this.#seal, response));
+  }
+
+  end(ended: EndedResponse, node: string): Promise<boolean> {
+    return this.#ended.add({ ...ended, node });
+  }
+
+  async delete({ id, subject }: ResponsePlace): Promise<boolean> {
+    if (!isStorableKey(id)) return false;
+    const { numDeletedRows } = await this.#database.run((kysely) =>
+      kysely.deleteFrom('responses').where('id', '=', id).where('subject', '=', subject).executeTakeFirstOrThrow(),
+    );
+    return numDeletedRows > 0n;
+  }
+
+  async cancel({ id, subject }: ResponsePlace): Promise<StoredResponse | undefined> {
+    if (!isStorableKey(id)) return undefined;
+    return this.#database.run(async (kysely) => {
+      const its = { id, subject };
+      await kysely
+        .updateTable('responses')
+        .set({ status: 'cancelled', sealed_run: null })
+        .set({ owner: sql<string | null>`nullif(owner, '')` })
+        .where((row) => row.and(its))
+        .where('is_background', '=', 1)
+        .where('status', 'in', ['queued', 'in_progress'])
+        .execute();
+      const row = await kysely
+        .selectFrom('responses')
+        .select(readColumns)
+        .where((each) => each.and(its))
+        .executeTakeFirst();
+      return row && fromRow(this.#seal, row);
+    });
+  }
+
+  keepWithin(subject: string, maxBytes: number): Promise<number> {
+    return this.#database.run((kysely) => makeRoom(kysely, subject, maxBytes));
+  }
+
+  sweep(nowMs: number): Promise<number> {
+    return this.#database.run((kysely) => sweepResponses(kysely, nowMs));
+  }
+
+  /** Users in one order, so that two nodes that write for the same ones never wait for each other. */
+  async #insert(rows: readonly ResponseRow[]): Promise<readonly undefined[]> {
+    const [first] = rows;
+    const isBehind = rows.every((row) => row.is_background === 0);
+    if (first !== undefined && rows.length === 1 && isBehind) {
+      await this.#database.run((kysely) => this.#statements.add.run(kysely, first));
+      return [undefined];
+    }
+    const inOrder = rows.toSorted((one, other) => (one.subject < other.subject ? -1 : 1));
+    await this.#database.run(async (kysely) => {
+      const inserting = kysely.insertInto('responses').values(inOrder);
+      await (isBehind ? inserting.returning(syncedBehind) : inserting).execute();
+    });
+    return rows.map(() => undefined);
+  }
+
+  async #end(ending: readonly Ending[]): Promise<readonly boolean[]> {
+    const [first] = ending;
+    const isBehind = ending.every(isSyncedBehind);
+    const write = async (kysely: Kysely<Schema>, { node, ...ended }: Ending): Promise<boolean> =>
+      endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true, isBehind }, ended, node);
+    if (first !== undefined && ending.length === 1 && isBehind)
+      return [await this.#database.run((kysely) => write(kysely, first))];
+    return this.#database.transact(async (transaction) => {
+      const outcomes = new Map<Ending, boolean>();
+      const inOrder = ending.toSorted((one, other) => (one.response.subject < other.response.subject ? -1 : 1));
+      for (const each of inOrder) outcomes.set(each, await write(transaction, each));
+      return ending.map((each) => outcomes.get(each) ?? false);
+    });
+  }
+}
+
+/** The rows of what a user had made in the background, the latest first; undefined if `after` is none of them. */
+async function readBackgroundList(
+  kysely: Kysely<Schema>,
+  subject: string,
+  { limit, after, nowMs }: BackgroundQuery,
+): Promise<readonly ReadRow[] | undefined> {
+  const own = kysely.selectFrom('responses').where('subject', '=', subject).where('is_background', '=', 1);
+  const latest = own
+    .select(readColumns)
+    .where('expires_at_ms', '>', nowMs)
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit);
+  if (after === undefined) return latest.execute();
+  if (!isStorableKey(after)) return undefined;
+  const last = await own.select('created_at_ms').where('id', '=', after).executeTakeFirst();
+  if (last === undefined) return undefined;
+  const { created_at_ms: atMs } = last;
+  return latest
+    .where(({ eb, or }) => or([eb('created_at_ms', '<', atMs), eb('created_at_ms', '=', atMs).and('id', '<', after)]))
+    .execute();
+}
+
+interface Link {
+  readonly id: string;
+  readonly previous_id: string | null;
+  readonly bytes: number;
+}
+
+const rowsAtOnce = 500;
+
+/** The rows of a response and of those it goes on from, the earliest first. */
+async function readChain(
+  kysely: Kysely<Schema>,
+  { id, subject }: ResponsePlace,
+  { nowMs, maxBytes }: ChainBounds,
+): Promise<readonly ReadRow[] | BrokenChain> {
+  const { rows: links } = await sql<Link>`
+    with recursive chain (id, previous_id, bytes) as (
+      select id, previous_id, bytes from responses where id = ${id} and subject = ${subject} and expires_at_ms > ${nowMs}
+      union all
+      select earlier.id, earlier.previous_id, earlier.bytes from responses as earlier
+      join chain on earlier.id = chain.previous_id where earlier.subject = ${subject}
+    ) select id, previous_id, bytes from chain`.execute(kysely);
+  const last = links.at(-1);
+  if (last === undefined) return { absent: id };
+  if (last.previous_id !== null) return { absent: last.previous_id };
+  const bytes = links.reduce((sum, link) => sum + link.bytes, 0);
+  if (bytes > maxBytes) return { bytes };
+  const rows = await readRows(
+    kysely,
+    links.map((link) => link.id),
+  );
+  const gone = links.find((link) => !rows.has(link.id));
+  if (gone !== undefined) return { absent: gone.id };
+  return links.map((link) => rows.get(link.id) as ReadRow).reverse();
+}
+
+async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
+  const found = new Map<string, ReadRow>();
+  for (let from = 0; from < ids.length; from += rowsAtOnce) {
+    const some = ids.slice(from, from + rowsAtOnce);
+    const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', some).execute();
+    for (const row of rows) found.set(row.id, row);
+  }
+  return found;
+}
+
+interface Finding {
+  readonly database: SqlDatabase;
+  readonly seal: Seal;
+}
+
+const idsAtOnce = 500;
+
+/** Items of a user's responses and conversations, by their ids. */
+async function findStoredItems(
+  { database, seal }: Finding,
+  subject: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const found = new Map<string, JsonObject>();
+  const wanted = [...new Set(ids)].filter(isStorableKey);
+  for (let from = 0; from < wanted.length; from += idsAtOnce) {
+    const some = wanted.slice(from, from + idsAtOnce);
+    for (const row of await database.run((kysely) => responsesWith(kysely, subject, some))) {
+      for (const item of itemsOf(fromRow(seal, row))) if (typeof item.id === 'string') found.set(item.id, item);
+    }
+    const missing = some.filter((id) => !found.has(id));
+    if (missing.length === 0) continue;
+    const rows = await database.run((kysely) => conversationItems(kysely, subject, missing));
+    for (const row of rows) found.set(row.id, openItem(seal, row));
+  }
+  return found;
+}
+
+/** In two steps, so that neither engine reads all of what the user has. */
+async function responsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
+  const holding = await kysely.selectFrom('response_items').select('response').distinct().where('id', 'in', ids).execute();
+  if (holding.length === 0) return [];
+  const responses = holding.map(({ response }) => response);
+  const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', responses).execute();
+  return rows.filter((row) => row.subject === subject);
+}
+
+function conversationItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
+  return kysely
+    .selectFrom('conversation_items')
+    .innerJoin('conversations', 'conversations.id', 'conversation_items.conversation')
+    .select(['conversation_items.id', 'conversation', 'nth', 'sealed_item'])
+    .where('conversation_items.id', 'in', ids)
+    .where('subject', '=', subject)
+    .execute();
+}

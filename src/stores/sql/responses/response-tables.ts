@@ -1,0 +1,113 @@
+import type { ColumnTypes } from '../engine/column-types.ts';
+
+/**
+ * Responses and conversations. Triggers find items by their ids and count what users have stored, so that to keep a response is
+ * one statement, and no count ever differs from what is there.
+ */
+export function toResponseTables({ key, engine }: ColumnTypes): readonly string[] {
+  return [
+    `create table responses (
+      id ${key} not null primary key,
+      subject ${key} not null,
+      status text not null,
+      is_background integer not null,
+      owner ${key},
+      previous_id ${key},
+      created_at_ms bigint not null,
+      expires_at_ms bigint not null,
+      bytes bigint not null,
+      item_ids text not null,
+      sealed_content text not null,
+      sealed_run text
+    )`,
+    'create index responses_of_subject on responses (subject, created_at_ms)',
+    'create index responses_in_time on responses (expires_at_ms)',
+    'create index responses_under_way on responses (owner, created_at_ms) where owner is not null',
+    'create index responses_gone_on_from on responses (previous_id) where previous_id is not null',
+    `create table response_items (
+      id ${key} not null,
+      response ${key} not null,
+      primary key (id, response)
+    )`,
+    `create table response_events (
+      response ${key} not null references responses (id) on delete cascade,
+      first bigint not null,
+      last bigint not null,
+      sealed_events text not null,
+      primary key (response, first)
+    )`,
+    `create table conversations (
+      id ${key} not null primary key,
+      subject ${key} not null,
+      created_at_ms bigint not null,
+      sealed_metadata text not null,
+      next_nth bigint not null,
+      bytes bigint not null,
+      run ${key},
+      run_owner ${key}
+    )`,
+    `create table conversation_items (
+      conversation ${key} not null references conversations (id) on delete cascade,
+      nth bigint not null,
+      id ${key} not null,
+      sealed_item text not null,
+      bytes bigint not null,
+      is_hidden integer not null,
+      primary key (conversation, nth)
+    )`,
+    'create unique index conversation_items_by_id on conversation_items (id, conversation)',
+    `create table stored_bytes (
+      subject ${key} not null primary key,
+      used_bytes bigint not null
+    )`,
+    ...triggers[engine](),
+  ];
+}
+
+const counted = ['responses', 'conversations'] as const;
+const addBytes = (bytes: string): string =>
+  `insert into stored_bytes (subject, used_bytes) values (new.subject, ${bytes})
+    on conflict (subject) do update set used_bytes = stored_bytes.used_bytes + excluded.used_bytes;`;
+const takeBytes = 'update stored_bytes set used_bytes = used_bytes - old.bytes where subject = old.subject;';
+
+const triggers: Readonly<Record<ColumnTypes['engine'], () => readonly string[]>> = {
+  sqlite: () => {
+    const addItems = 'insert or ignore into response_items (id, response) select value, new.id from json_each(new.item_ids);';
+    const dropItems = 'delete from response_items where response = old.id and id in (select value from json_each(old.item_ids));';
+    return [
+      ...counted.flatMap((table) => [
+        `create trigger ${table}_added after insert on ${table} begin ${addBytes('new.bytes')} end`,
+        `create trigger ${table}_changed after update of bytes on ${table} begin ${addBytes('new.bytes - old.bytes')} end`,
+        `create trigger ${table}_dropped after delete on ${table} begin ${takeBytes} end`,
+      ]),
+      `create trigger response_items_added after insert on responses begin ${addItems} end`,
+      `create trigger response_items_changed after update of item_ids on responses begin ${addItems} end`,
+      `create trigger response_items_dropped after delete on responses begin ${dropItems} end`,
+    ];
+  },
+  postgres: () => {
+    const addItems = `insert into response_items (id, response)
+      select distinct value, new.id from json_array_elements_text(new.item_ids::json) as value on conflict do nothing;`;
+    const dropItems = `delete from response_items
+      where response = old.id and id in (select value from json_array_elements_text(old.item_ids::json) as value);`;
+    return [
+      toFunction('stored_bytes_added', addBytes('new.bytes')),
+      toFunction('stored_bytes_changed', addBytes('new.bytes - old.bytes')),
+      toFunction('stored_bytes_dropped', takeBytes),
+      toFunction('response_items_added', addItems),
+      toFunction('response_items_dropped', dropItems),
+      ...counted.flatMap((table) => [
+        `create trigger ${table}_added after insert on ${table} for each row execute function stored_bytes_added()`,
+        `create trigger ${table}_changed after update of bytes on ${table} for each row execute function stored_bytes_changed()`,
+        `create trigger ${table}_dropped after delete on ${table} for each row execute function stored_bytes_dropped()`,
+      ]),
+      'create trigger response_items_added after insert on responses for each row execute function response_items_added()',
+      'create trigger response_items_changed after update of item_ids on responses for each row execute function response_items_added()',
+      'create trigger response_items_dropped after delete on responses for each row execute function response_items_dropped()',
+    ];
+  },
+};
+
+function toFunction(name: string, body: string): string {
+  return `create function ${name}() returns trigger language plpgsql as $$ begin ${body} return null; end $$`;
+}

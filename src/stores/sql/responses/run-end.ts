@@ -1,0 +1,78 @@
+import { type Kysely, sql } from 'kysely';
+import type { Seal } from '#base/secrets/seal.ts';
+import type { EndedResponse, EventRun } from '#domain/responses/response-store.ts';
+import type { Schema } from '../schema.ts';
+import { appendNewItems } from './conversation-rows.ts';
+import { toEndedFields, toEventsPlace } from './response-rows.ts';
+import type { ResponseStatements } from './response-statements.ts';
+
+interface Ending {
+  readonly kysely: Kysely<Schema>;
+  readonly seal: Seal;
+  readonly statements: ResponseStatements;
+  /** Whether the node that answers it ends it: it may have written its last events before, and not have heard of it. */
+  readonly isOwn: boolean;
+  /** Whether all that is written with it may be synced behind. */
+  readonly isBehind: boolean;
+}
+
+/** Whether nobody but its caller knows of it: then it may be synced behind its answer. */
+export function isSyncedBehind({ response, turn }: EndedResponse): boolean {
+  return turn === undefined && !response.isBackground;
+}
+
+/** Writes the end of a response, if it is still the node's; whatever became of it, its conversation is free again. */
+export async function endRun(
+  { kysely, seal, statements, isOwn, isBehind }: Ending,
+  { response, turn, events }: EndedResponse,
+  node: string,
+): Promise<boolean> {
+  const { id, subject, isBackground } = response;
+  const ending = isBehind ? statements.endSyncedBehind : statements.end;
+  const { rows } = await ending.run(kysely, { ...toEndedFields(seal, response), id, node });
+  const isEnded = rows.length > 0;
+  // The row is locked from here on: whoever else would end it waits, and finds that it has ended.
+  if (isEnded && isBackground) await writeEvents({ kysely, seal, isOwn }, id, events);
+  if (turn === undefined) return isEnded;
+  // A node that stood still may find its conversation taken: what another run said there meanwhile is not followed by this one.
+  const hadConversation = await releaseConversation(kysely, turn.conversation, turn.run);
+  if (isEnded && hadConversation) await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
+  return isEnded;
+}
+
+/** Lets others run on a conversation, if this run has it: whether it had. */
+export async function releaseConversation(kysely: Kysely<Schema>, conversation: string, run: string): Promise<boolean> {
+  const released = await kysely
+    .updateTable('conversations')
+    .set({ run: null, run_owner: null })
+    .where('id', '=', conversation)
+    .where('run', '=', run)
+    .returning('id')
+    .executeTakeFirst();
+  return released !== undefined;
+}
+
+/** Adds the last events of a response, and counts the bytes of all of them. */
+async function writeEvents(
+  { kysely, seal, isOwn }: Pick<Ending, 'kysely' | 'seal' | 'isOwn'>,
+  id: string,
+  last: EventRun | undefined,
+): Promise<void> {
+  if (last !== undefined) {
+    const row = toEventRow(seal, id, last);
+    const adding = kysely.insertInto('response_events').values(row);
+    const again = { last: row.last, sealed_events: row.sealed_events };
+    await (isOwn ? adding.onConflict((there) => there.columns(['response', 'first']).doUpdateSet(again)) : adding).execute();
+  }
+  const eventBytes = sql<number>`(select coalesce(sum(length(sealed_events)), 0) from response_events where response = ${id})`;
+  await kysely
+    .updateTable('responses')
+    .set({ bytes: sql<number>`bytes + ${eventBytes}` })
+    .where('id', '=', id)
+    .execute();
+}
+
+export function toEventRow(seal: Seal, id: string, { first, events }: EventRun) {
+  const sealed_events = seal.seal(JSON.stringify(events), toEventsPlace(id, first));
+  return { response: id, first, last: first + events.length - 1, sealed_events };
+}

@@ -1,0 +1,223 @@
+import { sql } from 'kysely';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import { Batches } from '#base/stream/batches.ts';
+import type {
+  EndedResponse,
+  EventRun,
+  QueuedRun,
+  ResponsePlace,
+  RunStore,
+  StoredResponse,
+} from '#domain/responses/response-store.ts';
+import { livesAt, nodeLease } from '../engine/lives-at.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { openSealed } from '../open-sealed.ts';
+import { fromRow, type ReadRow, readColumns, toEventsPlace, toRunPlace } from './response-rows.ts';
+import { type ResponseStatements, underWay } from './response-statements.ts';
+import { endRun, toEventRow } from './run-end.ts';
+
+interface Appended {
+  readonly id: string;
+  readonly node: string;
+  readonly row: ReturnType<typeof toEventRow>;
+}
+
+const eventRowsAtOnce = 50;
+const lostAtOnce = 50;
+/** Responses that have not ended: rows that have an owner. */
+export class SqlRunStore implements RunStore {
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+  readonly #statements: ResponseStatements;
+  readonly #appended: Batches<Appended, boolean>;
+
+  constructor(database: SqlDatabase, seal: Seal, statements: ResponseStatements) {
+    this.#database = database;
+    this.#seal = seal;
+    this.#statements = statements;
+    this.#appended = new Batches((appended) => this.#append(appended));
+  }
+
+  async claim({ id, subject }: ResponsePlace, node: string, nowMs: number): Promise<QueuedRun | undefined> {
+    const row = await this.#database.run(async (kysely) => {
+      const waiting = await kysely
+        .selectFrom('responses')
+        .select('owner')
+        .where('id', '=', id)
+        .where('status', '=', 'queued')
+        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(livesAt(nowMs, 'responses.owner'))]))
+        .executeTakeFirst();
+      if (waiting === undefined) return undefined;
+      // Of those who all found it waiting, the one has it that it is taken from as it was found.
+      return kysely
+        .updateTable('responses')
+        .set({ owner: node })
+        .where('id', '=', id)
+        .where('status', '=', 'queued')
+        .where('owner', '=', waiting.owner)
+        .returning('sealed_run')
+        .executeTakeFirst();
+    });
+    const sealed = row?.sealed_run;
+    return typeof sealed === 'string' ? { id, subject, run: openSealed(this.#seal, sealed, toRunPlace(id)) } : undefined;
+  }
+
+  async start({ id }: ResponsePlace, node: string): Promise<boolean> {
+    const started = await this.#database.run((kysely) =>
+      kysely
+        .updateTable('responses')
+        .set({ status: 'in_progress' })
+        .where('id', '=', id)
+        .where('owner', '=', node)
+        .where('status', '=', 'queued')
+        .returning('id')
+        .executeTakeFirst(),
+    );
+    return started !== undefined;
+  }
+
+  waiting(nowMs: number, limit: number): Promise<readonly ResponsePlace[]> {
+    return this.#database.run((kysely) =>
+      kysely
+        .selectFrom('responses')
+        .select(['id', 'subject'])
+        .where('owner', 'is not', null)
+        .where('status', '=', 'queued')
+        .where('sealed_run', 'is not', null)
+        .where(({ not }) => not(livesAt(nowMs, 'responses.owner')))
+        .orderBy('created_at_ms')
+        .limit(limit)
+        .execute(),
+    );
+  }
+
+  append({ id }: ResponsePlace, node: string, run: EventRun): Promise<boolean> {
+    return this.#appended.add({ id, node, row: toEventRow(this.#seal, id, run) });
+  }
+
+  async eventsAfter(id: string, after: number): Promise<readonly JsonObject[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('response_events')
+        .select(['first', 'sealed_events'])
+        .where('response', '=', id)
+        .where('last', '>', after)
+        .orderBy('first')
+        .limit(eventRowsAtOnce)
+        .execute(),
+    );
+    return rows.flatMap(({ first, sealed_events }) => {
+      const events = openSealed<JsonObject[]>(this.#seal, sealed_events, toEventsPlace(id, first));
+      return events.slice(Math.max(0, after + 1 - first));
+    });
+  }
+
+  async isUnderWay({ id, subject }: ResponsePlace): Promise<boolean> {
+    const row = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('responses')
+        .select('id')
+        .where('id', '=', id)
+        .where('subject', '=', subject)
+        .where('status', 'in', underWay)
+        .executeTakeFirst(),
+    );
+    return row !== undefined;
+  }
+
+  async ofNode(node: string): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.run((kysely) =>
+      kysely.selectFrom('responses').select('id').where('owner', '=', node).where('status', 'in', underWay).execute(),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async release({ id }: ResponsePlace, node: string): Promise<void> {
+    await this.#database.run((kysely) =>
+      kysely
+        .updateTable('responses')
+        .set({ owner: sql<string | null>`case when status = 'queued' then '' else null end` })
+        .where('id', '=', id)
+        .where('owner', '=', node)
+        .where('status', '!=', 'in_progress')
+        .execute(),
+    );
+  }
+
+  async keepAlive(node: string, untilMs: number): Promise<void> {
+    await this.#database.run((kysely) =>
+      kysely
+        .insertInto('leases')
+        .values({ name: nodeLease(node), owner: node, until_ms: untilMs })
+        .onConflict((there) => there.column('name').doUpdateSet({ until_ms: untilMs }))
+        .execute(),
+    );
+  }
+
+  async leave(node: string): Promise<void> {
+    await this.#database.run((kysely) => kysely.deleteFrom('leases').where('name', '=', nodeLease(node)).execute());
+  }
+
+  async failLost(nowMs: number, fail: (lost: StoredResponse, nextEvent: number) => EndedResponse): Promise<number> {
+    const lost = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('responses')
+        .select([...readColumns, 'owner'])
+        .select(sql<number>`(select coalesce(max(last), -1) + 1 from response_events where response = id)`.as('next'))
+        .where('owner', '!=', '')
+        .where(({ not, eb, or }) =>
+          or([eb('status', '!=', 'queued'), eb('sealed_run', 'is', null)]).and(not(livesAt(nowMs, 'responses.owner'))),
+        )
+        .limit(lostAtOnce)
+        .execute(),
+    );
+    const outcomes = await Promise.allSettled(
+      lost.map(async ({ owner, next, ...row }) => {
+        const node = owner ?? '';
+        if (row.status === 'cancelled') return this.release(row, node);
+        const ended = await this.#ended(row, node, (stored) => fail(stored, next));
+        if (ended === undefined) return;
+        const writing = { seal: this.#seal, statements: this.#statements, isOwn: false, isBehind: false };
+        await this.#database.transact((kysely) => endRun({ kysely, ...writing }, ended, node));
+      }),
+    );
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    return lost.length;
+  }
+
+  /** One that cannot be decrypted any more ends all the same, as it is. */
+  async #ended(row: ReadRow, node: string, fail: (lost: StoredResponse) => EndedResponse): Promise<EndedResponse | undefined> {
+    try {
+      return fail(fromRow(this.#seal, row));
+    } catch {
+      await this.#database.run((kysely) =>
+        kysely
+          .updateTable('responses')
+          .set({ status: 'failed', owner: null, sealed_run: null })
+          .where('id', '=', row.id)
+          .where('owner', '=', node)
+          .execute(),
+      );
+      return undefined;
+    }
+  }
+
+  /** Rows of runs that are gone are left out; the others are kept all the same, also those whose writing was not heard of and is tried again with more. */
+  async #append(appended: readonly Appended[]): Promise<readonly boolean[]> {
+    const values = appended.map(
+      ({ node, row }) =>
+        sql`(${row.response}, cast(${row.first} as bigint), cast(${row.last} as bigint), ${row.sealed_events}, ${node})`,
+    );
+    const statement = sql<{ response: string; first: number }>`
+      with added (response, first, last, sealed_events, node) as (values ${sql.join(values)})
+      insert into response_events (response, first, last, sealed_events)
+      select response, first, last, sealed_events from added where exists (
+        select 1 from responses where id = response and owner = node and status in ('queued', 'in_progress'))
+      on conflict (response, first) do update set last = excluded.last, sealed_events = excluded.sealed_events
+      returning response, first`;
+    const { rows } = await this.#database.run((kysely) => statement.execute(kysely));
+    const kept = new Set(rows.map(({ response, first }) => `${first} ${response}`));
+    return appended.map(({ row }) => kept.has(`${row.first} ${row.response}`));
+  }
+}

@@ -1,0 +1,45 @@
+import { ErrorBody } from '#contract/errors/error-body.ts';
+import { errorMeanings } from '#contract/errors/error-meanings.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import type { ErrorShape } from './operation.ts';
+
+/** `{"error": {"type", "message", "param", "code"}}`. */
+export const compatErrorShape: ErrorShape = {
+  body: { name: 'Error', schema: { type: 'object', required: ['error'], properties: { error: ErrorBody } } },
+  describe: (code) => `\`${code}\`: ${errorMeanings[code]}`,
+};
+
+/** Errors of every operation that needs a key; `overloaded` if the store or the identity provider that knows it is out of reach. */
+export const keyErrors: readonly ErrorCode[] = [
+  'ambiguous_credentials',
+  'missing_credentials',
+  'invalid_api_key',
+  'invalid_token',
+  'address_not_allowed',
+  'overloaded',
+  'shutting_down',
+];
+
+/** Further errors of operations that a deployment answers. */
+export const callErrors: readonly ErrorCode[] = [
+  'operation_not_supported',
+  'access_denied',
+  'consent_required',
+  'deployment_not_found',
+  'payload_too_large',
+  'unsupported_media_type',
+  'upstream_rate_limited',
+  'upstream_failed',
+  'upstream_unavailable',
+];
+
+/** Further errors of calls that are counted. */
+export const limitErrors: readonly ErrorCode[] = ['token_limit_exceeded', 'request_limit_exceeded', 'cost_limit_exceeded'];
+
+/** Further errors of operations that read a JSON body. */
+export const bodyErrors: readonly ErrorCode[] = [
+  'invalid_request',
+  'invalid_json',
+  'payload_too_large',
+  'unsupported_media_type',
+];

@@ -1,0 +1,60 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { httpRefusal } from '#contract/errors/errors.ts';
+import type { ByteRange } from '#domain/files/blob-store.ts';
+import type { FileFacts } from '#domain/files/file-index.ts';
+import type { OpenedFile, Selection } from '#domain/files/stored-resources.ts';
+import { isKnown, isOfRange } from '../conditions.ts';
+import { letGoOfStalled } from './event-stream.ts';
+
+/** Which part of a file a GET or HEAD asks for. Throws `precondition_failed`, and 416 for a range behind its end. */
+export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileFacts): Selection {
+  if (isKnown(headers, file) || method === 'HEAD') return 'nothing';
+  const range = isOfRange(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
+  if (range !== 'unsatisfiable') return range ?? 'whole';
+  reply.header('content-range', `bytes */${file.contentLength}`);
+  throw httpRefusal(416, `The range lies outside of the ${file.contentLength} bytes of the file.`, { param: 'range' });
+}
+
+/** The one range a request asks for (RFC 9110, 14); undefined: all of it, also for several ranges and for what is no range. */
+function toRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];
+  if (from === undefined || to === undefined || from + to === '') return undefined;
+  if (from !== '' && to !== '' && Number(from) > Number(to)) return undefined;
+  const first = from === '' ? Math.max(length - Number(to), 0) : Number(from);
+  const last = from === '' || to === '' ? length - 1 : Math.min(Number(to), length - 1);
+  return first > last ? 'unsatisfiable' : { first, last };
+}
+
+/** Answers with a file: it is saved, never shown or run in the origin of this service, whatever it says it is. */
+export function sendFile(request: FastifyRequest, reply: FastifyReply, { file, selection, content }: OpenedFile): FastifyReply {
+  reply.headers({
+    etag: `"${file.etag}"`,
+    'cache-control': 'private, no-cache',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "sandbox; default-src 'none'",
+  });
+  if (selection === 'nothing' && isKnown(request.headers, file)) return reply.code(304).send();
+  reply.headers({
+    'content-type': file.contentType,
+    'content-disposition': toDisposition(file.path),
+    'accept-ranges': 'bytes',
+    'content-length': file.contentLength,
+  });
+  if (typeof selection === 'object') {
+    const { first, last } = selection;
+    reply.code(206).headers({
+      'content-range': `bytes ${first}-${last}/${file.contentLength}`,
+      'content-length': last - first + 1,
+    });
+  }
+  letGoOfStalled(reply.raw);
+  return reply.send(content);
+}
+
+/** The name twice: any Unicode (RFC 6266, 8187), and for old programs what of it is ASCII. */
+function toDisposition(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const plain = name.replaceAll(/[^\w. -]/g, '_');
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,101 @@
+import type { Frame } from '#contract/chat/frame.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
+import type { ReplySink } from '#domain/call.ts';
+import type { RequestContext } from '../request-context.ts';
+import { type EventHead, EventStream } from './event-stream.ts';
+
+/** How a dialect writes a reply as events; all that it gives is latin1 bytes. */
+export interface EventWriter {
+  /** What the stream begins with; what is thrown here is answered with the status of an error. */
+  begin(context: RequestContext, first: Frame): EventHead;
+  /** Head and first events of the stream if no frame comes in time. */
+  beginEarly?(context: RequestContext): { readonly head: EventHead; readonly bytes: string };
+  toBytes(frame: Frame): string;
+  /** Called ahead of `end`, or of an error that is told; both wait for what it gives, which never fails. */
+  settle?(error?: ParleyError): Promise<void> | undefined;
+  /** What closes a reply that ended well. */
+  end(): string;
+  /** What closes a reply that broke off. */
+  toFault(error: ParleyError, context: RequestContext): string;
+}
+
+/**
+ * Sends a reply as events. A failure before the first frame has its own status, unless `beginWithin` started the stream. A later
+ * failure is an event.
+ */
+export class StreamedReply implements ReplySink {
+  readonly #context: RequestContext;
+  readonly #writer: EventWriter;
+  #stream: EventStream | undefined;
+  #hasFrames = false;
+  #isOver = false;
+  #early: NodeJS.Timeout | undefined;
+
+  constructor(context: RequestContext, writer: EventWriter) {
+    this.#context = context;
+    this.#writer = writer;
+  }
+
+  /** Starts the stream without a frame if no frame has come after `ms`. */
+  beginWithin(ms: number): void {
+    if (this.#stream === undefined && !this.#isOver) this.#early = setTimeout(() => this.#beginEarly(), ms);
+  }
+
+  #beginEarly(): void {
+    if (this.#stream !== undefined || this.#isOver || this.#context.hasLeft) return;
+    const begun = this.#writer.beginEarly?.(this.#context);
+    if (begun === undefined) return;
+    this.#stream = new EventStream(this.#context.response, begun.head);
+    this.#stream.send(begun.bytes);
+  }
+
+  frame(frame: Frame): void {
+    const { record, clock } = this.#context;
+    let stream = this.#stream;
+    if (stream === undefined) {
+      stream = new EventStream(this.#context.response, this.#writer.begin(this.#context, frame));
+      this.#stream = stream;
+      clearTimeout(this.#early);
+    }
+    if (this.#hasFrames) record.chunk(clock.nowMs());
+    else record.firstByte(clock.nowMs());
+    this.#hasFrames = true;
+    if (!stream.send(this.#writer.toBytes(frame))) this.#context.pauseUntil(() => stream.drained());
+  }
+
+  end(): void {
+    const settling = this.#stream && this.#writer.settle?.();
+    if (settling === undefined) this.#close();
+    else settling.then(() => this.#close()).catch((thrown) => this.fail(thrown));
+  }
+
+  fail(thrown: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#early);
+    const error = this.#context.failed(thrown);
+    const settling = this.#writer.settle?.(error);
+    if (settling === undefined) this.#tell(error);
+    else void settling.then(() => this.#tell(error));
+  }
+
+  #tell(error: ParleyError): void {
+    const context = this.#context;
+    if (this.#stream === undefined) context.sendError(error);
+    else this.#breakOff(this.#stream, error);
+  }
+
+  /** Throws what the writer throws of a reply that may not end here. */
+  #close(): void {
+    if (this.#isOver) return;
+    this.#stream?.send(this.#writer.end());
+    this.#isOver = true;
+    this.#stream?.end();
+  }
+
+  #breakOff(stream: EventStream, error: ParleyError): void {
+    if (this.#context.hasLeft) return stream.abandon();
+    stream.send(this.#writer.toFault(error, this.#context));
+    stream.end();
+  }
+}

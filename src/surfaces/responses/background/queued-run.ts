@@ -1,0 +1,38 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { EndedResponse, StoredResponse } from '#domain/responses/response-store.ts';
+
+/** What another node needs to answer a request. */
+interface Queued {
+  /** The body as it came. */
+  readonly value: unknown;
+  readonly caller: Caller;
+  readonly deployment: string;
+}
+
+/** As it rests in the store, sealed. */
+export function toQueued({ call }: Target, value: unknown): JsonObject {
+  const { subject, project, roles, madeKey, configuredKey } = call.caller;
+  const keys = { ...(madeKey && { madeKey }), ...(configuredKey && { configuredKey }) };
+  return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment };
+}
+
+export function fromQueued({ value, caller, deployment }: JsonObject): Queued {
+  if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
+  const { subject, project, roles, madeKey, configuredKey } = caller as Omit<Caller, 'chain'> & JsonObject;
+  const known = { subject, project, roles, chain: null, ...(madeKey && { madeKey }), ...(configuredKey && { configuredKey }) };
+  return { value, caller: known, deployment: String(deployment) };
+}
+
+/** A response that nobody goes on with, and the event that says so. */
+export function failedResponse(
+  stored: StoredResponse,
+  error: { readonly code: string; readonly message: string },
+  sequence_number: number,
+): EndedResponse {
+  const response = { ...stored.response, status: 'failed', error };
+  const events = [{ type: 'response.failed', sequence_number, response }];
+  return { response: { ...stored, status: 'failed', response }, events: { first: sequence_number, events } };
+}

@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
+import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
+import type { McpTool, McpToolFilter } from '#contract/responses/mcp-tool.ts';
+import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { isMcpTool, type ResponsesTool } from '#contract/responses/tools.ts';
+import type { RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
+import { flattened } from './offered-tools.ts';
+
+/** What decides on the servers of a request. */
+interface Naming {
+  /** Hosts that the configuration allows. */
+  readonly hosts: readonly string[];
+  /** The conversation, with tools that stand in it. */
+  readonly items: readonly AnyItem[];
+  readonly pathOf: (item: AnyItem) => string;
+}
+
+/** The MCP servers that a request names. Throws invalid_request for one that is not allowed. */
+export function toRemoteServers(request: ResponsesRequest, { hosts, items, pathOf }: Naming): RemoteServer[] {
+  const { tools = [], tool_choice: choice } = request;
+  const found = [
+    ...serversIn(tools, 'tools'),
+    ...items.filter(isAdditional).flatMap((item) => serversIn(item.tools, pathOf(item))),
+  ];
+  const told = new Set(
+    items.flatMap((item) => (item.type === 'mcp_list_tools' && !('error' in item && item.error) ? [labelIn(item)] : [])),
+  );
+  return found.map(({ server, at }) => {
+    requireHost(server, { hosts, at });
+    const isAllowed = toAllowed(server, choice);
+    return { ...toRemoteServer(server, isAllowed), isListed: !told.has(server.server_label) };
+  });
+}
+
+interface Placed {
+  readonly server: McpTool;
+  readonly at: string;
+}
+
+function serversIn(tools: readonly ResponsesTool[], at: string): Placed[] {
+  const place = at === 'tools' ? at : `${at}.tools`;
+  return tools.flatMap((tool, index) => (isMcpTool(tool) ? [{ server: tool, at: `${place}[${index}]` }] : []));
+}
+
+function isAdditional(item: AnyItem): item is AdditionalTools {
+  return item.type === 'additional_tools';
+}
+
+function labelIn(item: AnyItem): unknown {
+  return (item as JsonObject).server_label;
+}
+
+function requireHost({ server_url }: McpTool, { hosts, at }: { hosts: readonly string[]; at: string }): void {
+  const { host, hostname } = new URL(server_url);
+  if (hosts.some((allowed) => [host, hostname].includes(allowed.toLowerCase()))) return;
+  throw requestFault(
+    `${at}.server_url`,
+    `is at ${host}, which is none of the hosts that responses.mcpServers of the configuration allows; have it added, or leave the tool out`,
+  );
+}
+
+function toRemoteServer(server: McpTool, isAllowed: (name: string) => boolean): Omit<RemoteServer, 'isListed'> {
+  const { server_label: label, server_url: url, server_description: description = '', authorization, headers } = server;
+  const { allowed_tools: allowed, require_approval: approval = 'always' } = server;
+  const filter: McpToolFilter = Array.isArray(allowed) ? { tool_names: allowed } : (allowed ?? {});
+  return {
+    settings: {
+      ...{ kind: 'mcp', name: label, url, protocol: 'streamable_http' },
+      authorization: authorization === undefined ? null : { type: 'bearer', token: authorization },
+      ...(headers && { headers }),
+      allowedTools: filter.tool_names,
+    },
+    description,
+    isOffered: (tool) => isAllowed(tool.name) && isMeant(tool, filter),
+    needsApproval: (tool) => needsApproval(tool, approval),
+    toOfferedName: (name) => toMcpName(label, name),
+  };
+}
+
+/** The name that a model knows a tool of a server by. */
+export function toMcpName(label: string, name: string): string {
+  return flattened(name, label);
+}
+
+/** Of an empty filter all are meant. */
+function isMeant({ name, isReadOnly }: RemoteToolFacts, { tool_names: names, read_only: readOnly }: McpToolFilter): boolean {
+  return (names?.includes(name) ?? true) && (readOnly === undefined || readOnly === isReadOnly);
+}
+
+/** What is in both filters needs it; so does what is in none, unless only one says what does. */
+function needsApproval(tool: RemoteToolFacts, approval: NonNullable<McpTool['require_approval']>): boolean {
+  if (typeof approval === 'string') return approval === 'always';
+  const { always, never } = approval;
+  if (always !== undefined && isMeant(tool, always)) return true;
+  return never === undefined ? always === undefined : !isMeant(tool, never);
+}
+
+/** A choice among tools may leave out a server, or some of its tools. */
+function toAllowed({ server_label: label }: McpTool, choice: ResponsesRequest['tool_choice']): (name: string) => boolean {
+  if (typeof choice !== 'object' || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return () => true;
+  const own = choice.tools.filter((tool) => isJsonObject(tool) && tool.type === 'mcp' && tool.server_label === label);
+  return (name) => own.some((tool) => (tool.name ?? name) === name);
+}

@@ -1,0 +1,379 @@
+import { CallArguments } from '#contract/chat/call-arguments.ts';
+import { toFunctionCallId } from '#contract/chat/function-call-ids.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { UnnumberedEvent } from '#contract/responses/events.ts';
+import type {
+  CustomCallItem,
+  FunctionCallItem,
+  ItemStatus,
+  OutputItem,
+  OutputMessage,
+  OutputText,
+  ReasoningItem,
+  RefusalPart,
+  UrlCitation,
+} from '#contract/responses/output-items.ts';
+import { type OfferedTools, toInput } from './offered-tools.ts';
+import type { Thoughts } from './sealed-thoughts.ts';
+import type { Piece } from './to-pieces.ts';
+
+const maxItems = 10_000;
+
+export interface OutputFacts {
+  /** What ids of items are made of: unique to the response. */
+  readonly key: string;
+  readonly tools: OfferedTools;
+  /** Seals thoughts for the next turn. */
+  readonly seal: (thoughts: Thoughts) => string;
+  /** Whether the caller is given what is sealed, and not only the store. */
+  readonly showsSealed: boolean;
+  /** Whether the response can be read later. */
+  readonly isStored: boolean;
+}
+
+/** A part of an item of the output. */
+export interface TextPlace {
+  readonly item_id: string;
+  readonly output_index: number;
+  readonly content_index: number;
+}
+
+type CallItem = FunctionCallItem | CustomCallItem;
+
+interface OpenMessage {
+  readonly item: OutputMessage;
+  readonly at: number;
+  part: OutputText | RefusalPart | undefined;
+}
+
+interface OpenThought {
+  readonly item: ReasoningItem;
+  readonly at: number;
+  text: string;
+}
+
+interface OpenCall {
+  readonly item: CallItem;
+  readonly at: number;
+  readonly args: CallArguments;
+  text: string;
+}
+
+/** The output of a response as it comes together: each item is opened, filled and closed, and events tell of it. */
+export class Output {
+  readonly items: OutputItem[] = [];
+  readonly #facts: OutputFacts;
+  #message: OpenMessage | undefined;
+  #thought: OpenThought | undefined;
+  readonly #calls = new Map<number, OpenCall>();
+  readonly #closedCalls = new Set<number>();
+  #suppressedCall: string | undefined;
+  /** What vendors signed of calls, by their ids. */
+  #signedCalls: Record<string, unknown> | undefined;
+  /** What is sealed and not shown, by the ids of the items. */
+  readonly #hidden = new Map<string, string>();
+  #told: UnnumberedEvent[] = [];
+
+  constructor(facts: OutputFacts) {
+    this.#facts = facts;
+  }
+
+  /** Whether a call has arguments that are not whole. */
+  get hasHalfCall(): boolean {
+    return [...this.#calls.values()].some(({ args }) => !args.isEmpty && !args.isWhole);
+  }
+
+  get hasCalls(): boolean {
+    return this.#calls.size > 0 || this.#closedCalls.size > 0;
+  }
+
+  /** Name of a call that was suppressed because `tool_choice` does not allow its tool. */
+  get suppressedCall(): string | undefined {
+    return this.#suppressedCall;
+  }
+
+  /** Signatures of calls, if a vendor gave any. */
+  get signedCalls(): Readonly<Record<string, unknown>> | undefined {
+    return this.#signedCalls;
+  }
+
+  /** The items as they are to come back with the next turn. */
+  get storedItems(): readonly OutputItem[] {
+    return this.items.map((item) => {
+      const encrypted_content = this.#hidden.get(item.id);
+      return encrypted_content === undefined || item.type !== 'reasoning' ? item : { ...item, encrypted_content };
+    });
+  }
+
+  /** The events since the last time. */
+  takeEvents(): readonly UnnumberedEvent[] {
+    const told = this.#told;
+    this.#told = [];
+    return told;
+  }
+
+  add(piece: Piece): void {
+    switch (piece.kind) {
+      case 'text':
+      case 'refusal':
+        this.#say(piece.kind, piece.text);
+        return;
+      case 'thought':
+        this.#think(piece);
+        return;
+      case 'call':
+        this.#call(piece);
+    }
+  }
+
+  /** Sources of the text that was said last; nothing if there is none. */
+  cite(citations: readonly UrlCitation[]): void {
+    const open = this.#message;
+    if (open?.part?.type !== 'output_text') return;
+    for (const annotation of citations) {
+      const annotation_index = open.part.annotations.push(annotation) - 1;
+      this.tell({ type: 'response.output_text.annotation.added', ...inContent(open), annotation_index, annotation });
+    }
+  }
+
+  /** Where text is added to as it comes; undefined if more than that has to be told. */
+  get openText(): TextPlace | undefined {
+    const open = this.#message;
+    return open?.part?.type === 'output_text' ? inContent(open) : undefined;
+  }
+
+  /** Adds to the text that is being said, whose events somebody else tells. */
+  addText(text: string): void {
+    if (this.#message?.part?.type === 'output_text') this.#message.part.text += text;
+  }
+
+  /** The text that is being said. */
+  get text(): string {
+    return this.#message?.part?.type === 'output_text' ? this.#message.part.text : '';
+  }
+
+  /** Opens an item of a type that has no events of its own; returns how it is closed. */
+  open<Item extends OutputItem>(item: Item): (done: Item) => void {
+    return this.openAt(item).done;
+  }
+
+  /** Opens an item whose events its owner tells. */
+  openAt<Item extends OutputItem>(item: Item): { readonly at: number; readonly done: (done: Item) => void } {
+    const at = this.#push(item);
+    return { at, done: (done) => this.#done(at, done) };
+  }
+
+  /** Notes what a vendor signed of a call, by the id that it has in the next turn. */
+  sign(id: string, signed: unknown): void {
+    this.#signedCalls = { ...this.#signedCalls, [id]: signed };
+  }
+
+  tell(event: UnnumberedEvent): void {
+    this.#told.push(event);
+  }
+
+  /** A whole item. */
+  put(item: OutputItem): void {
+    this.#done(this.#push(item, item), item);
+  }
+
+  /** An item with what the caller is to send back, and nothing to read. */
+  putSealed(encrypted_content: string): void {
+    this.put({ type: 'reasoning', id: this.newId('rs'), summary: [], encrypted_content });
+  }
+
+  /** Closes what is open; what was cut short says so. */
+  close(status: ItemStatus = 'completed'): void {
+    this.#closeThought(status);
+    this.#closeMessage(status);
+    this.#closeCalls(status);
+  }
+
+  newId(prefix: string): string {
+    return `${prefix}_${this.#facts.key}${this.items.length.toString(16).padStart(4, '0')}`;
+  }
+
+  #say(kind: 'text' | 'refusal', text: string): void {
+    this.#closeThought();
+    this.#closeCalls();
+    const message = this.#message ?? this.#openMessage();
+    const type = kind === 'text' ? 'output_text' : 'refusal';
+    if (message.part?.type !== type) {
+      this.#closePart(message);
+      message.part = type === 'refusal' ? { type, refusal: '' } : { type, text: '', annotations: [], logprobs: [] };
+      message.item.content.push(message.part);
+      this.tell({ type: 'response.content_part.added', ...inContent(message), part: structuredClone(message.part) });
+    }
+    const place = inContent(message);
+    if (message.part.type === 'refusal') {
+      message.part.refusal += text;
+      this.tell({ type: 'response.refusal.delta', ...place, delta: text });
+    } else {
+      message.part.text += text;
+      this.tell({ type: 'response.output_text.delta', ...place, delta: text, logprobs: [] });
+    }
+  }
+
+  #openMessage(): OpenMessage {
+    const item: OutputMessage = { type: 'message', id: this.newId('msg'), status: 'in_progress', role: 'assistant', content: [] };
+    this.#message = { item, at: this.#push(item), part: undefined };
+    return this.#message;
+  }
+
+  #closePart(message: OpenMessage): void {
+    const { part } = message;
+    if (part === undefined) return;
+    const place = inContent(message);
+    if (part.type === 'refusal') this.tell({ type: 'response.refusal.done', ...place, refusal: part.refusal });
+    else this.tell({ type: 'response.output_text.done', ...place, text: part.text, logprobs: [] });
+    this.tell({ type: 'response.content_part.done', ...place, part });
+  }
+
+  #closeMessage(status: ItemStatus = 'completed'): void {
+    const message = this.#message;
+    if (message === undefined) return;
+    this.#message = undefined;
+    this.#closePart(message);
+    message.item.status = status;
+    this.#done(message.at, message.item);
+  }
+
+  /** A signature is over the whole block: what is thought after it is another item. */
+  #think({ text, block }: Piece & { kind: 'thought' }): void {
+    this.#closeMessage();
+    this.#closeCalls();
+    if (block?.type === 'redacted_thinking') this.#closeThought();
+    const thought = this.#thought ?? this.#openThought();
+    const isRepeated = block !== undefined && text === thought.text;
+    if (text !== '' && !isRepeated) {
+      const place = inSummary(thought);
+      if (thought.text === '')
+        this.tell({ type: 'response.reasoning_summary_part.added', ...place, part: { type: 'summary_text', text: '' } });
+      thought.text += text;
+      this.tell({ type: 'response.reasoning_summary_text.delta', ...place, delta: text });
+    }
+    if (block !== undefined) this.#closeThought('completed', { thinking_blocks: [block] });
+  }
+
+  #openThought(): OpenThought {
+    const item: ReasoningItem = { type: 'reasoning', id: this.newId('rs'), status: 'in_progress', summary: [] };
+    this.#thought = { item, at: this.#push(item), text: '' };
+    return this.#thought;
+  }
+
+  #closeThought(status: ItemStatus = 'completed', thoughts?: Thoughts): void {
+    const thought = this.#thought;
+    if (thought === undefined) return;
+    this.#thought = undefined;
+    const { item, text } = thought;
+    if (text !== '') {
+      const place = inSummary(thought);
+      const part = { type: 'summary_text', text } as const;
+      item.summary.push(part);
+      this.tell({ type: 'response.reasoning_summary_text.done', ...place, text });
+      this.tell({ type: 'response.reasoning_summary_part.done', ...place, part: { ...part } });
+    }
+    item.status = status;
+    if (status === 'completed') {
+      const { seal, showsSealed, isStored } = this.#facts;
+      const given = thoughts ?? { reasoning_content: text };
+      if (showsSealed) item.encrypted_content = seal(given);
+      else if (isStored) this.#hidden.set(item.id, seal(given));
+    }
+    this.#done(thought.at, item);
+  }
+
+  #call(piece: Piece & { kind: 'call' }): void {
+    const { index } = piece;
+    if (this.#closedCalls.has(index)) return;
+    this.#closeThought();
+    this.#closeMessage();
+    const open = this.#calls.get(index) ?? this.#openCall(piece);
+    if (open === undefined) return;
+    if (piece.signed !== undefined) this.sign(open.item.call_id, piece.signed);
+    this.#fill(open, piece.text);
+  }
+
+  /** Returns undefined for a call that `allowed_tools` does not allow. */
+  #openCall({ index, id, name = '', isFunctionCall }: Piece & { kind: 'call' }): OpenCall | undefined {
+    if (!this.#facts.tools.isAllowed(name)) {
+      this.#closedCalls.add(index);
+      this.#suppressedCall = name;
+      return undefined;
+    }
+    this.#closeWholeCalls();
+    const { kind, ...called } = this.#facts.tools.of(name);
+    const { key } = this.#facts;
+    // The call of an old-form reply has no ID.
+    const call_id = id ?? (isFunctionCall ? toFunctionCallId(key) : `call_${key}${index}`);
+    const item: CallItem =
+      kind === 'custom'
+        ? { type: 'custom_tool_call', id: this.newId('ctc'), call_id, ...toCalled(called), input: '', status: 'in_progress' }
+        : { type: 'function_call', id: this.newId('fc'), call_id, ...toCalled(called), arguments: '', status: 'in_progress' };
+    const open: OpenCall = { item, at: this.#push(item), args: new CallArguments(), text: '' };
+    this.#calls.set(index, open);
+    return open;
+  }
+
+  /** The input of a custom tool is known only once its arguments are whole. */
+  #fill(open: OpenCall, text: string): void {
+    if (text === '') return;
+    open.text += text;
+    open.args.add(text);
+    if (open.item.type === 'function_call')
+      this.tell({ type: 'response.function_call_arguments.delta', ...inItem(open), delta: text });
+  }
+
+  #closeWholeCalls(): void {
+    for (const [index, open] of this.#calls) if (open.args.isWhole) this.#closeCall(index, open, 'completed');
+  }
+
+  #closeCalls(status: ItemStatus = 'completed'): void {
+    for (const [index, open] of this.#calls) this.#closeCall(index, open, status);
+  }
+
+  #closeCall(index: number, open: OpenCall, ending: ItemStatus): void {
+    this.#calls.delete(index);
+    this.#closedCalls.add(index);
+    const { item, text, args } = open;
+    item.status = ending === 'incomplete' && args.isWhole ? 'completed' : ending;
+    if (item.type === 'function_call') {
+      item.arguments = text === '' ? '{}' : text;
+      this.tell({ type: 'response.function_call_arguments.done', ...inItem(open), arguments: item.arguments });
+    } else {
+      item.input = toInput(text);
+      if (item.input !== '') this.tell({ type: 'response.custom_tool_call_input.delta', ...inItem(open), delta: item.input });
+      this.tell({ type: 'response.custom_tool_call_input.done', ...inItem(open), input: item.input });
+    }
+    this.#done(open.at, item);
+  }
+
+  /** `shown` is the item as it is now: it may go on growing. */
+  #push(item: OutputItem, shown = structuredClone(item)): number {
+    const at = this.items.push(item) - 1;
+    if (at >= maxItems) throw new ParleyError('upstream_failed', `The answer has more than ${maxItems} items.`);
+    this.tell({ type: 'response.output_item.added', output_index: at, item: shown });
+    return at;
+  }
+
+  #done(at: number, item: OutputItem): void {
+    this.items[at] = item;
+    this.tell({ type: 'response.output_item.done', output_index: at, item });
+  }
+}
+
+function toCalled({ name, namespace }: { name: string; namespace?: string }): { name: string; namespace?: string } {
+  return namespace === undefined ? { name } : { name, namespace };
+}
+
+function inItem({ item, at }: { item: { id: string }; at: number }) {
+  return { item_id: item.id, output_index: at };
+}
+
+function inContent(message: OpenMessage): TextPlace {
+  return { ...inItem(message), content_index: Math.max(0, message.item.content.length - 1) };
+}
+
+function inSummary(thought: OpenThought) {
+  return { ...inItem(thought), summary_index: 0 };
+}

@@ -1,0 +1,130 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { eventAt, eventData } from '#base/stream/event-splitter.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
+import type { Frame } from '#contract/chat/frame.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { UnnumberedEvent } from '#contract/responses/events.ts';
+import type { OutputItem } from '#contract/responses/output-items.ts';
+import type { ResponseObject } from '#contract/responses/response.ts';
+import type { Ending, KeptItem, Reading } from './reading.ts';
+import type { Thoughts } from './sealed-thoughts.ts';
+
+const openings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress']);
+const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+
+export interface RelayedFacts {
+  readonly seal: (thoughts: Thoughts) => string;
+  readonly showsSealed: boolean;
+}
+
+/** Reads what an upstream of the dialect sends as a response of Parley's own: its state rests here, and what it sealed is sealed for the caller. */
+export class RelayedReading implements Reading {
+  readonly #facts: RelayedFacts;
+  /** As it ended. */
+  #response: JsonObject | undefined;
+  readonly #items: KeptItem[] = [];
+  readonly #sealed = new Map<string, string>();
+
+  constructor(facts: RelayedFacts) {
+    this.#facts = facts;
+  }
+
+  take(frame: Frame): readonly UnnumberedEvent[] {
+    if (frame.native?.isWhole === true) {
+      this.#conclude(tryParseJson(fromLatin1(frame.bytes)));
+      return [];
+    }
+    const events: UnnumberedEvent[] = [];
+    const { bytes } = frame;
+    for (let at = 0; at < bytes.length; ) {
+      const event = eventAt(bytes, at);
+      at += event.length;
+      const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
+      if (isJsonObject(value)) this.#take(value, events);
+    }
+    return events;
+  }
+
+  takeText(): undefined {}
+
+  end(): Ending {
+    if (this.#response === undefined) throw new ParleyError('upstream_failed', 'The upstream ended without a whole response.');
+    return { events: [], fields: this.#response as Partial<ResponseObject>, items: this.#items };
+  }
+
+  breakOff(): Ending {
+    const output = this.#items.map((item) => this.#shown(item)) as OutputItem[];
+    return { events: [], fields: { output }, items: this.#items };
+  }
+
+  /** The opening of a response is told by Parley itself, and so is its end. */
+  #take(value: JsonObject, events: UnnumberedEvent[]): void {
+    const { type, item, sequence_number: _number, ...fields } = value;
+    if (openings.has(type)) return;
+    if (ends.has(type)) return this.#conclude(value.response);
+    if (typeof type !== 'string') return;
+    if (!isJsonObject(item)) {
+      events.push(toWholeEvent({ type, ...fields }) as unknown as UnnumberedEvent);
+      return;
+    }
+    const sealed = this.#toSealed(toWholeItem(item));
+    if (type === 'response.output_item.done') this.#items.push(sealed as KeptItem);
+    events.push({ type, ...fields, item: this.#shown(sealed) } as UnnumberedEvent);
+  }
+
+  #conclude(response: unknown): void {
+    if (!isJsonObject(response) || !Array.isArray(response.output)) return;
+    const items = response.output.filter(isJsonObject).map((item) => this.#toSealed(toWholeItem(item)));
+    this.#items.splice(0, this.#items.length, ...(items as KeptItem[]));
+    const usage = toWholeUsage(response.usage);
+    this.#response = { ...response, output: items.map((item) => this.#shown(item)), ...(usage !== undefined && { usage }) };
+  }
+
+  /** The same text is sealed once: an item is told when it is whole, and again at the end. */
+  #toSealed(item: JsonObject): JsonObject {
+    const { encrypted_content: encrypted } = item;
+    if (typeof encrypted !== 'string' || encrypted === '') return item;
+    let sealed = this.#sealed.get(encrypted);
+    if (sealed === undefined) {
+      sealed = this.#facts.seal({ encrypted_content: encrypted });
+      this.#sealed.set(encrypted, sealed);
+    }
+    return { ...item, encrypted_content: sealed };
+  }
+
+  #shown(item: JsonObject): JsonObject {
+    if (this.#facts.showsSealed || item.type !== 'reasoning' || item.encrypted_content === undefined) return item;
+    const { encrypted_content: _sealed, ...shown } = item;
+    return shown;
+  }
+}
+
+const texts: ReadonlySet<unknown> = new Set(['response.output_text.delta', 'response.output_text.done']);
+
+/** An event with the fields that its type demands, and that some servers of the dialect leave out. */
+function toWholeEvent(event: JsonObject): JsonObject {
+  if (texts.has(event.type)) return { ...event, logprobs: event.logprobs ?? [] };
+  if (isJsonObject(event.part)) return { ...event, part: toWholePart(event.part) };
+  return event;
+}
+
+/** The same of an item of an output. */
+function toWholeItem(item: JsonObject): JsonObject {
+  if (item.type !== 'message' || !Array.isArray(item.content)) return item;
+  return { ...item, content: item.content.map((part) => (isJsonObject(part) ? toWholePart(part) : part)) };
+}
+
+/** The same of what a response used. */
+function toWholeUsage(usage: unknown): unknown {
+  if (!isJsonObject(usage)) return usage;
+  const { input_tokens_details: input, output_tokens_details: output } = usage;
+  return {
+    ...usage,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, ...(isJsonObject(input) && input) },
+    output_tokens_details: { reasoning_tokens: 0, ...(isJsonObject(output) && output) },
+  };
+}
+
+function toWholePart(part: JsonObject): JsonObject {
+  return part.type === 'output_text' ? { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] } : part;
+}

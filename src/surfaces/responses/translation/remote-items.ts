@@ -1,0 +1,87 @@
+import type { RemoteDelta } from '#contract/chat/remote-delta.ts';
+import type { McpCallItem, McpListToolsItem } from '#contract/responses/output-items.ts';
+import type { Output } from './output.ts';
+
+type Called = Extract<RemoteDelta, { kind: 'called' }>;
+type Listed = Extract<RemoteDelta, { kind: 'listed' }>;
+
+interface OpenCall {
+  readonly item: McpCallItem;
+  readonly at: number;
+  readonly done: (item: McpCallItem) => void;
+}
+
+/** What is done with servers that the request named, as items with their events. */
+export class RemoteItems {
+  readonly #output: Output;
+  readonly #calls = new Map<string, OpenCall>();
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  add(delta: RemoteDelta): void {
+    switch (delta.kind) {
+      case 'listed':
+        this.#output.close();
+        this.#list(delta);
+        return;
+      case 'called':
+        this.#output.close();
+        this.#call(delta);
+        return;
+      case 'answered':
+        this.#answer(delta.id, delta);
+        return;
+      case 'held': {
+        this.#output.close();
+        const id = this.#output.newId('mcpr');
+        if (delta.signed !== undefined) this.#output.sign(id, delta.signed);
+        const { server: server_label, name, arguments: args } = delta;
+        this.#output.put({ type: 'mcp_approval_request', id, server_label, name, arguments: args });
+      }
+    }
+  }
+
+  /** Calls of which nobody knows what came. */
+  breakOff(): void {
+    for (const { item, done } of this.#calls.values()) done({ ...item, status: 'incomplete' });
+    this.#calls.clear();
+  }
+
+  #list({ server: server_label, tools, error }: Listed): void {
+    const item: McpListToolsItem = { type: 'mcp_list_tools', id: this.#output.newId('mcpl'), server_label, tools: [] };
+    const { at, done } = this.#output.openAt(item);
+    const place = { item_id: item.id, output_index: at };
+    this.#output.tell({ type: 'response.mcp_list_tools.in_progress', ...place });
+    this.#output.tell({
+      type: error === null ? 'response.mcp_list_tools.completed' : 'response.mcp_list_tools.failed',
+      ...place,
+    });
+    done({ ...item, tools: [...tools], ...(error !== null && { error }) });
+  }
+
+  #call({ id: call, server: server_label, name, arguments: args, approvalRequest, signed }: Called): void {
+    const id = this.#output.newId('mcp');
+    if (signed !== undefined) this.#output.sign(id, signed);
+    const told = { approval_request_id: approvalRequest, output: null, error: null };
+    const item: McpCallItem = { type: 'mcp_call', id, server_label, name, arguments: '', status: 'in_progress', ...told };
+    const { at, done } = this.#output.openAt(item);
+    item.arguments = args;
+    this.#calls.set(call, { item, at, done });
+    const place = { item_id: id, output_index: at };
+    this.#output.tell({ type: 'response.mcp_call.in_progress', ...place });
+    this.#output.tell({ type: 'response.mcp_call_arguments.delta', ...place, delta: args });
+    this.#output.tell({ type: 'response.mcp_call_arguments.done', ...place, arguments: args });
+  }
+
+  #answer(call: string, { output, error }: Pick<McpCallItem, 'output' | 'error'>): void {
+    const open = this.#calls.get(call);
+    if (open === undefined) return;
+    this.#calls.delete(call);
+    const { item, at, done } = open;
+    const type = error === null ? 'response.mcp_call.completed' : 'response.mcp_call.failed';
+    this.#output.tell({ type, item_id: item.id, output_index: at });
+    done({ ...item, status: error === null ? 'completed' : 'failed', output, error });
+  }
+}

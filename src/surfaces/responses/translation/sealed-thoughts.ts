@@ -1,0 +1,108 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { type Seal, SealFault } from '#base/secrets/seal.ts';
+import { protocols } from '#contract/configuration/protocols.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
+import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
+
+/** What an answer leaves for the next turn that its text does not say. All of it travels sealed. */
+export interface Thoughts {
+  /** Signed blocks, as the compat wire has them. */
+  readonly thinking_blocks?: readonly unknown[];
+  /** Plain thoughts, for vendors that take them back so. */
+  readonly reasoning_content?: string;
+  /** What a vendor signed of the text. */
+  readonly extra_content?: unknown;
+  /** The same of calls, by their ids. */
+  readonly calls?: Readonly<Record<string, unknown>>;
+  /** What an application gave to be remembered. */
+  readonly state?: JsonObject;
+  /** What an upstream of the dialect sealed itself, as it came. */
+  readonly encrypted_content?: string;
+  /** What a compaction stands for. */
+  readonly summary?: string;
+}
+
+/** An item with sealed content. */
+export interface SealedItem {
+  readonly type: string;
+  readonly encrypted_content: string;
+}
+
+export function isSealed(item: object): item is SealedItem {
+  return 'encrypted_content' in item && item.encrypted_content !== undefined;
+}
+
+/** Seals what only one user may send back, to the same kind of upstream. */
+export class ThoughtSeal {
+  readonly #seal: Seal;
+  readonly #place: string;
+  readonly #kinds: readonly string[];
+  readonly #stateKind: string;
+
+  constructor(seal: Seal, subject: string, deployment: Deployment) {
+    this.#seal = seal;
+    this.#place = `thoughts of ${subject}`;
+    this.#kinds = kindsOf(deployment);
+    this.#stateKind = `state of ${deployment.id}`;
+  }
+
+  close(thoughts: Thoughts): string {
+    const kind = this.#kindOf(thoughts);
+    return this.#seal.seal(JSON.stringify({ kind, ...thoughts }), this.#place);
+  }
+
+  /**
+   * Opens the sealed content of an item. Returns undefined for reasoning of another kind of model and for the state of another
+   * application. Throws `invalid_encrypted_content` for a compaction of another kind, because it replaces a whole conversation.
+   * Also throws it for content that was changed or belongs to another user. `at` is the path of the item.
+   */
+  open({ type, encrypted_content: sealed }: SealedItem, at: string): Thoughts | undefined {
+    const path = `${at}.encrypted_content`;
+    const { kind, ...thoughts } = this.#opened(sealed, path);
+    if (kind === anyKind || kind === this.#stateKind || this.#kinds.includes(String(kind))) return thoughts;
+    if (type === 'compaction') throw invalidSealed(path, 'comes from another kind of model; leave the item out');
+    return undefined;
+  }
+
+  #opened(sealed: string, at: string): JsonObject {
+    try {
+      const value = tryParseJson(this.#seal.open(sealed, this.#place));
+      if (isJsonObject(value)) return value;
+    } catch (cause) {
+      if (!(cause instanceof SealFault)) throw cause;
+    }
+    throw invalidSealed(at, 'was changed, or was not given to you here; leave the item out');
+  }
+
+  /** Of a deployment with upstreams of several kinds, the one whose form it has. */
+  #kindOf({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: Thoughts): string {
+    const [first = anyKind, ...others] = this.#kinds;
+    if (summary !== undefined) return anyKind;
+    if (state !== undefined) return this.#stateKind;
+    if (others.length === 0) return first;
+    const named = encrypted !== undefined ? 'responses' : blocks !== undefined ? 'claude' : 'gemini';
+    return this.#kinds.includes(named) ? named : first;
+  }
+}
+
+/** Kind of a summary, which any deployment understands. */
+const anyKind = 'any';
+
+/** Which kinds of upstreams a deployment has: what one has signed, only its kind takes back. */
+function kindsOf({ upstreams, kind, quickApp }: Deployment): string[] {
+  if (quickApp !== undefined || kind === 'application') return ['application'];
+  return [...new Set(upstreams.map(kindOf))];
+}
+
+function kindOf(upstream: Upstream): string {
+  if (speaksMessages(upstream)) return 'claude';
+  if (speaksResponses(upstream)) return 'responses';
+  return protocols[upstream.protocol].thoughtsOf ?? upstream.protocol;
+}
+
+function invalidSealed(at: string, claim: string): ParleyError {
+  return new ParleyError('invalid_encrypted_content', `${at} ${claim}.`, { param: at });
+}

@@ -1,0 +1,21 @@
+import { isKnownCode } from '#contract/errors/error-conditions.ts';
+import { type ParleyError, toErrorBody } from '#contract/errors/errors.ts';
+import type { UnnumberedEvent } from '#contract/responses/events.ts';
+import type { ResponseError } from '#contract/responses/response.ts';
+
+/** The event of a fault: its fields, and once more the four of every error. */
+export function toErrorEvent(error: ParleyError): UnnumberedEvent {
+  const { type, message, param, code, display_message } = toErrorBody(error).error;
+  const told = { type, message, param, code, ...(display_message !== undefined && { display_message }) };
+  return { type: 'error', code, message, param, error: told };
+}
+
+/** The fault as a response has it in itself. */
+export function toResponseError({ status, shownCode, message }: ParleyError): ResponseError {
+  return { code: isKnownCode(shownCode) ? shownCode : codeOf(status), message };
+}
+
+function codeOf(status: number): string {
+  if (status === 429) return 'rate_limit_exceeded';
+  return status >= 400 && status < 500 ? 'invalid_prompt' : 'server_error';
+}

@@ -1,0 +1,302 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isFunctionCallId } from '#contract/chat/function-call-ids.ts';
+import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
+import type {
+  AnyItem,
+  CallOutputInput,
+  CustomCallInput,
+  FunctionCallInput,
+  InputItem,
+  InputPart,
+} from '#contract/responses/input-items.ts';
+import { isOwnItem } from '#contract/responses/parse-items.ts';
+import type { McpApprovals } from './mcp-approvals.ts';
+import { toMcpName } from './mcp-servers.ts';
+import { type OfferedTools, toArguments } from './offered-tools.ts';
+import { isSealed, type SealedItem, type Thoughts } from './sealed-thoughts.ts';
+import { isTextPart, type Said, textPart, toContent, toSaid, toText } from './to-parts.ts';
+
+/** Texts of one message are paragraphs. */
+const paragraph = '\n\n';
+
+/** What the translation of a conversation goes by. */
+export interface Conversing {
+  readonly tools: OfferedTools;
+  /**
+   * Opens the sealed content of an item. Returns an empty result if it is omitted. `at` is the path of the item. Throws
+   * invalid_encrypted_content.
+   */
+  readonly open: (item: SealedItem, at: string) => Thoughts;
+  /** Where an item of the conversation stands in the request. */
+  readonly pathOf: (item: AnyItem) => string;
+  /** Whether an upstream of the dialect may be asked, which gets the items themselves: then nothing is refused for what only that understands. */
+  readonly isNative: boolean;
+  readonly approvals: McpApprovals;
+}
+
+/** The items of a conversation as messages of the compat wire. Throws invalid_request for what cannot be told there. */
+export function toMessages(items: readonly AnyItem[], conversing: Conversing): Message[] {
+  const messages = new Messages(conversing);
+  for (const item of items) messages.add(item, conversing.pathOf(item));
+  return messages.all.filter(
+    ({ role, content, tool_calls: calls, custom_content: custom }) =>
+      role !== 'assistant' || content !== undefined || calls !== undefined || custom !== undefined,
+  );
+}
+
+/** A reply of the assistant as it comes together. */
+interface Reply extends Message {
+  role: 'assistant';
+}
+
+class Messages {
+  readonly all: Message[] = [];
+  readonly #conversing: Conversing;
+  /** Names of called tools, by the id of the call. */
+  readonly #called = new Map<string, string>();
+  /** The reply that goes on with the next item of the assistant. */
+  #reply: Reply | undefined;
+  /** The last message of the assistant in `all`. */
+  #lastReply: Reply | undefined;
+  /** What vendors signed of calls, by the id of the call. */
+  readonly #signed = new Map<string, unknown>();
+
+  constructor(conversing: Conversing) {
+    this.#conversing = conversing;
+  }
+
+  add(item: AnyItem, at: string): void {
+    if (!isOwnItem(item)) {
+      if (this.#conversing.isNative) return;
+      throw requestFault(`${at}.type`, `is ${item.type}, ${wayOut}`);
+    }
+    switch (item.type) {
+      case 'message':
+        if (item.role === 'assistant') {
+          if (!this.#conversing.isNative) requireTexts(item.content, `${at}.content`);
+          this.#say(this.#toSaid(item.content, `${at}.content`).parts);
+        } else this.#hear(item.role, this.#toSaid(item.content, `${at}.content`));
+        return;
+      case 'function_call':
+        this.#call(item, item.arguments);
+        return;
+      case 'custom_tool_call':
+        this.#call(item, toArguments(item.input));
+        return;
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        this.#result(item, at);
+        return;
+      case 'reasoning':
+        if (isSealed(item)) this.#recall(this.#conversing.open(item, at));
+        return;
+      case 'compaction':
+        this.#recall(this.#conversing.open(item, at));
+        return;
+      case 'parley:completed_control':
+        this.#complete(item);
+        return;
+      default:
+        this.#addOther(item, at);
+    }
+  }
+
+  #toSaid(content: string | readonly InputPart[], at: string): Said {
+    return toSaid(content, at, this.#conversing.isNative);
+  }
+
+  #addOther(item: InputItem, at: string): void {
+    switch (item.type) {
+      case 'item_reference':
+        if (this.#conversing.isNative) return;
+        throw requestFault(`${at}.id`, 'names an item that is not stored; send the item itself');
+      case 'mcp_call':
+        this.#callRemote(item, toRemoteResult(item));
+        return;
+      case 'mcp_approval_request': {
+        const found = this.#conversing.approvals.find(String(item.id));
+        if (found !== undefined) this.#callRemote(item, found.told);
+        return;
+      }
+      case 'parley:state':
+        if (isJsonObject(item.state)) this.#openCustomContent().state = item.state;
+        return;
+      case 'parley:attachment': {
+        const custom = this.#openCustomContent();
+        custom.attachments ??= [];
+        custom.attachments.push(toAttachment(item));
+        return;
+      }
+      case 'parley:control': {
+        const custom = this.#openCustomContent();
+        custom.controls ??= [];
+        (custom.controls as unknown[]).push({ label: item.label, ...(isJsonObject(item.schema) && { schema: item.schema }) });
+        return;
+      }
+    }
+  }
+
+  #hear(
+    role: 'user' | 'system' | 'developer',
+    { parts, attachments }: { parts: ContentPart[]; attachments: Attachment[] },
+  ): void {
+    this.#reply = undefined;
+    if (role === 'user')
+      this.all.push({
+        role,
+        content: toContent(parts, paragraph),
+        ...(attachments.length > 0 && { custom_content: { attachments } }),
+      });
+    else this.all.push({ role: 'system', content: toText(parts, paragraph) });
+  }
+
+  /** Every message of the assistant is one, but what it says beside calls stays with them: their results follow. */
+  #say(parts: readonly ContentPart[]): void {
+    const text = toText(parts, paragraph);
+    const reply = this.#reply;
+    if (reply === undefined || (isSaid(reply) && !hasCalls(reply))) this.#begin().content = text;
+    else reply.content = isSaid(reply) ? `${reply.content}${paragraph}${text}` : text;
+  }
+
+  #call({ call_id, name, namespace }: FunctionCallInput | CustomCallInput, args: string): void {
+    this.#ask(call_id, this.#conversing.tools.flatNameOf(name, namespace), args);
+  }
+
+  /** A call that was made here, with its result; without one it is still to be made. */
+  #callRemote({ id: given, server_label, name, arguments: args }: JsonObject, told: string | undefined): void {
+    const id = typeof given === 'string' && given !== '' ? given : `mcp_${this.all.length}`;
+    this.#ask(id, toMcpName(String(server_label), String(name)), String(args));
+    if (told === undefined) return;
+    this.#reply = undefined;
+    this.#tell({ role: 'tool', tool_call_id: id, content: told });
+  }
+
+  #ask(id: string, flatName: string, args: string): void {
+    this.#called.set(id, flatName);
+    const reply = this.#reply ?? this.#begin();
+    reply.content ??= null;
+    if (isFunctionCallId(id)) {
+      reply.function_call = { name: flatName, arguments: args };
+      return;
+    }
+    const signed = this.#signed.get(id);
+    const call = {
+      id,
+      type: 'function',
+      function: { name: flatName, arguments: args },
+      ...(signed !== undefined && { extra_content: signed }),
+    };
+    // Pushed, not copied: a request may have tens of thousands of calls.
+    if (reply.tool_calls === undefined) reply.tool_calls = [call];
+    else (reply.tool_calls as unknown[]).push(call);
+  }
+
+  /** What of a result is no text follows as words of the user. */
+  #result({ call_id: id, output }: CallOutputInput, at: string): void {
+    this.#reply = undefined;
+    const { parts, attachments } = this.#toSaid(output, `${at}.output`);
+    const name = this.#called.get(id);
+    const answered =
+      name !== undefined && isFunctionCallId(id)
+        ? ({ role: 'function', name } as const)
+        : ({ role: 'tool', tool_call_id: id } as const);
+    this.#tell({ ...answered, content: toText(parts, paragraph) });
+    const others = parts.filter((part) => !isTextPart(part));
+    if (others.length === 0 && attachments.length === 0) return;
+    const heading = textPart(`From the result of ${name ?? 'a tool'}:`);
+    this.all.push({
+      role: 'user',
+      [toolOutput]: true,
+      content: [heading, ...others],
+      ...(attachments.length > 0 && { custom_content: { attachments } }),
+    });
+  }
+
+  /** Results stand directly behind the calls they answer. */
+  #tell(result: Message): void {
+    const last = this.all.at(-1);
+    const isShown = last?.role === 'user' && this.all.at(-2)?.role === 'tool';
+    if (isShown && last !== undefined) this.all.splice(-1, 0, result);
+    else this.all.push(result);
+  }
+
+  #recall({ thinking_blocks, reasoning_content, extra_content, calls = {}, state, summary }: Thoughts): void {
+    for (const [id, signed] of Object.entries(calls)) this.#sign(id, signed);
+    if (summary !== undefined) {
+      this.#reply = undefined;
+      this.all.push({ role: 'user', content: `${summaryHeading}\n\n${summary}` });
+    }
+    if (state !== undefined) this.#openCustomContent().state = state;
+    if (thinking_blocks === undefined && reasoning_content === undefined && extra_content === undefined) return;
+    const current = this.#reply;
+    const reply =
+      current === undefined || (isSaid(current) && !hasCalls(current) && extra_content === undefined) ? this.#begin() : current;
+    if (thinking_blocks !== undefined) {
+      reply.thinking_blocks ??= [];
+      for (const block of thinking_blocks) (reply.thinking_blocks as unknown[]).push(block);
+    }
+    if (reasoning_content !== undefined) reply.reasoning_content = reasoning_content;
+    if (extra_content !== undefined) reply.extra_content = extra_content;
+  }
+
+  /** The signature of a call may come behind it, or ahead of it. */
+  #sign(id: string, signed: unknown): void {
+    this.#signed.set(id, signed);
+    for (const call of (this.#reply?.tool_calls as JsonObject[] | undefined) ?? [])
+      if (call.id === id) call.extra_content = signed;
+  }
+
+  /** Returns the custom content of the last assistant message, which later items of the request may extend in place. */
+  #openCustomContent(): CustomContent {
+    const reply = this.#reply ?? this.#lastReply ?? this.#begin();
+    reply.content ??= '';
+    reply.custom_content ??= {};
+    return reply.custom_content;
+  }
+
+  #complete({ label, value }: { label: string; value?: JsonObject }): void {
+    this.#reply = undefined;
+    const completed_control = { label, ...(value !== undefined && { value }) };
+    this.all.push({ role: 'user', content: '', custom_content: { completed_control } });
+  }
+
+  #begin(): Reply {
+    const reply: Reply = { role: 'assistant' };
+    this.all.push(reply);
+    this.#reply = reply;
+    this.#lastReply = reply;
+    return reply;
+  }
+}
+
+const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this API';
+const summaryHeading = 'What was said so far, in short:';
+
+/** What the model was told of a call of a server. */
+function toRemoteResult({ output, error }: JsonObject): string {
+  if (typeof output === 'string') return output;
+  return typeof error === 'string' ? error : 'The call broke off, and nobody knows what came of it.';
+}
+
+function isSaid({ content }: Message): boolean {
+  return typeof content === 'string' && content !== '';
+}
+
+/** Throws invalid_request: a message of the assistant has no images and files in the compat wire. */
+function requireTexts(content: string | readonly InputPart[], at: string): void {
+  if (typeof content === 'string') return;
+  const index = content.findIndex(({ type }) => type === 'input_image' || type === 'input_file');
+  if (index < 0) return;
+  const claim = `is ${content[index]?.type}, which a message of the assistant cannot have; send it in a message of the user`;
+  throw requestFault(`${at}[${index}].type`, claim);
+}
+
+function hasCalls({ tool_calls: calls, function_call: call }: Message): boolean {
+  return calls !== undefined || call !== undefined;
+}
+
+function toAttachment({ content_type: type, title, data, url, reference_type, reference_url }: JsonObject): Attachment {
+  const fields = { type, title, data, url, reference_type, reference_url };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value === 'string')) as Attachment;
+}

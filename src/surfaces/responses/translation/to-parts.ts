@@ -1,0 +1,133 @@
+import type { Attachment, ContentPart } from '#contract/chat/message.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
+import type { InputPart } from '#contract/responses/input-items.ts';
+import { requireUrlLength } from '#contract/schemas/url-length.ts';
+
+/** What somebody says, as the compat wire has it. */
+export interface Said {
+  readonly parts: ContentPart[];
+  /** Files that are only known by where they are. */
+  readonly attachments: Attachment[];
+}
+
+type TextPart = ContentPart & { type: 'text'; text: string };
+
+const maxEndingChars = 8;
+const types: ReadonlyMap<string, string> = new Map([
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['json', 'application/json'],
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+]);
+
+/**
+ * Parts of a message or of an output; `at` is their path. A file that only another vendor's store has is left out if the
+ * request is native; else invalid_request is thrown.
+ */
+export function toSaid(content: string | readonly InputPart[], at: string, isNative: boolean): Said {
+  const said: Said = { parts: [], attachments: [] };
+  if (typeof content === 'string') {
+    if (content !== '') said.parts.push(textPart(content));
+    return said;
+  }
+  content.forEach((part, index) => {
+    if (isNative && isElsewhere(part)) return;
+    add(part, said, `${at}[${index}]`);
+  });
+  return said;
+}
+
+/** Text only as one text, unless there is more than text. */
+export function toContent(parts: readonly ContentPart[], between: string): string | ContentPart[] {
+  return parts.every(isTextPart) ? toText(parts, between) : [...parts];
+}
+
+export function toText(parts: readonly ContentPart[], between: string): string {
+  return parts
+    .filter(isTextPart)
+    .map(({ text }) => text)
+    .join(between);
+}
+
+export function textPart(text: string): TextPart {
+  return { type: 'text', text };
+}
+
+export function isTextPart(part: ContentPart): part is TextPart {
+  return part.type === 'text';
+}
+
+function add(part: InputPart, { parts, attachments }: Said, at: string): void {
+  switch (part.type) {
+    case 'refusal':
+      parts.push(textPart(part.refusal));
+      return;
+    case 'input_image':
+      if (part.image_url === undefined) throw unreadable(part.file_id, at, 'image_url');
+      requireUrlLength(part.image_url, `${at}.image_url`);
+      if (isStored(part.image_url)) attachments.push({ type: getTypeByUrl(part.image_url) ?? 'image/png', url: part.image_url });
+      else parts.push(imagePart(part.image_url, part.detail));
+      return;
+    case 'input_file':
+      addFile(part, { parts, attachments }, at);
+      return;
+    default:
+      if (part.text !== '') parts.push(textPart(part.text));
+  }
+}
+
+function addFile(part: InputPart & { type: 'input_file' }, { parts, attachments }: Said, at: string): void {
+  const { filename, file_data: data, file_url: url, file_id: id } = part;
+  if (data !== undefined) {
+    const type = getTypeByName(filename ?? '') ?? 'application/pdf';
+    const file_data = data.startsWith('data:') ? data : `data:${type};base64,${data}`;
+    parts.push({ type: 'file', file: { filename: filename ?? 'document.pdf', file_data } });
+  } else if (url !== undefined) {
+    requireUrlLength(url, `${at}.file_url`);
+    const type = filename === undefined ? getTypeByUrl(url) : getTypeByName(filename);
+    attachments.push({ type: type ?? 'application/octet-stream', ...(filename && { title: filename }), url });
+  } else throw unreadable(id, at, 'file_data');
+}
+
+function isElsewhere(part: InputPart): boolean {
+  return 'file_id' in part && part.file_id !== undefined;
+}
+
+function imagePart(url: string, detail: string | undefined): ContentPart {
+  return { type: 'image_url', image_url: { url, ...(detail !== undefined && detail !== 'auto' && { detail }) } };
+}
+
+function unreadable(id: string | undefined, at: string, instead: string) {
+  return id === undefined
+    ? requestFault(`${at}.${instead}`, 'is required')
+    : requestFault(`${at}.file_id`, `names a file that this deployment cannot read; send ${instead}`);
+}
+
+/** Whether an address is that of a file which is stored here. */
+function isStored(url: string): boolean {
+  return url.startsWith('files/');
+}
+
+/** Returns the MIME type that the path of a URL ends with, without query and fragment. */
+function getTypeByUrl(url: string): string | undefined {
+  const pathEnd = url.search(/[?#]/);
+  return getTypeByEnding(pathEnd === -1 ? url : url.slice(0, pathEnd));
+}
+
+/** A file name may contain `#` and `?`, or be the end of a URL. */
+function getTypeByName(name: string): string | undefined {
+  return getTypeByEnding(name) ?? getTypeByUrl(name);
+}
+
+function getTypeByEnding(path: string): string | undefined {
+  const end = path.slice(-maxEndingChars);
+  const dot = end.lastIndexOf('.');
+  return dot === -1 ? undefined : types.get(end.slice(dot + 1).toLowerCase());
+}

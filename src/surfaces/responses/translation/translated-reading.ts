@@ -1,0 +1,262 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
+import type { Chunk, ChunkChoice, Delta, FinishReason, ResponseAttachment, Statistics, Usage } from '#contract/chat/chunk.ts';
+import type { Frame } from '#contract/chat/frame.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { UnnumberedEvent } from '#contract/responses/events.ts';
+import type { ResponseUsage, UrlCitation } from '#contract/responses/output-items.ts';
+import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { toCount } from '#domain/usage/usage.ts';
+import { callNotAllowed } from './allowed-calls.ts';
+import { ExtensionItems } from './extension-items.ts';
+import { Output, type OutputFacts, type TextPlace } from './output.ts';
+import type { Ending, KeptItem, Reading } from './reading.ts';
+import { RemoteItems } from './remote-items.ts';
+import type { Thoughts } from './sealed-thoughts.ts';
+import { type Piece, toPieces } from './to-pieces.ts';
+
+/** Types of items that answer the request. A reply whose only answer was suppressed fails. */
+const answers: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'custom_tool_call',
+  'mcp_call',
+  'mcp_approval_request',
+]);
+
+export interface ReadingFacts extends OutputFacts {
+  readonly request: ResponsesRequest;
+  /** ID of the deployment. The state that it returns belongs only to this deployment. */
+  readonly deployment: string;
+  /** Whether tools of servers that the request names are run for it. */
+  readonly runsRemoteTools: boolean;
+}
+
+/** Reads a reply of the compat wire as a response. */
+export class TranslatedReading implements Reading {
+  readonly #facts: ReadingFacts;
+  readonly #output: Output;
+  readonly #extensions: ExtensionItems;
+  #finish: FinishReason | undefined;
+  #usage: Usage | undefined;
+  #statistics: Statistics | undefined;
+  #state: JsonObject | undefined;
+  #signedText: unknown;
+  readonly #citations = new Citations();
+  readonly #remote: RemoteItems | undefined;
+  /** What is said next begins a message of its own. */
+  #isParted = false;
+
+  constructor(facts: ReadingFacts) {
+    this.#facts = facts;
+    this.#output = new Output(facts);
+    this.#remote = facts.runsRemoteTools ? new RemoteItems(this.#output) : undefined;
+    this.#extensions = new ExtensionItems(this.#output, new Set(facts.request.include));
+  }
+
+  take(frame: Frame): readonly UnnumberedEvent[] {
+    for (const chunk of frame.chunks) this.#takeChunk(chunk);
+    return this.#output.takeEvents();
+  }
+
+  takeText({ contentPieces: pieces }: Frame): TextPlace | undefined {
+    const place = pieces === undefined || this.#isParted ? undefined : this.#output.openText;
+    if (place === undefined || pieces === undefined) return undefined;
+    // Each piece must be the inside of a JSON string by itself, not only together with others.
+    const texts = tryParseJson(fromLatin1(`["${pieces.join('","')}"]`));
+    if (!Array.isArray(texts) || texts.length !== pieces.length) return undefined;
+    this.#output.addText(texts.join(''));
+    return place;
+  }
+
+  end(): Ending {
+    const reason = this.#incompleteReason();
+    if (reason === undefined && this.#output.hasHalfCall)
+      throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
+    const { suppressedCall, items } = this.#output;
+    if (suppressedCall !== undefined && !items.some(({ type }) => answers.has(type))) throw callNotAllowed(suppressedCall);
+    const status = reason === undefined ? 'completed' : 'incomplete';
+    this.#output.cite(this.#citations.in(this.#output.text));
+    this.#output.close(status);
+    this.#extensions.end();
+    this.#putCarried();
+    const incomplete_details = reason === undefined ? null : { reason };
+    return this.#ending({ status, incomplete_details });
+  }
+
+  /** Nothing is said of items that are half: a client would run a call whose end is told. */
+  breakOff(): Ending {
+    this.#remote?.breakOff();
+    this.#output.close('incomplete');
+    this.#output.takeEvents();
+    return this.#ending({});
+  }
+
+  #takeChunk(chunk: Chunk): void {
+    if (chunk.usage) this.#usage = chunk.usage;
+    if (chunk.statistics) this.#statistics = chunk.statistics;
+    for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) this.#takeChoice(choice);
+  }
+
+  #takeChoice({ delta, finish_reason }: ChunkChoice): void {
+    if (finish_reason) this.#finish = finish_reason;
+    if (!isJsonObject(delta)) return;
+    for (const piece of toPieces(delta)) this.#output.add(this.#isParted ? this.#first(piece) : piece);
+    if (delta.annotations !== undefined) this.#output.cite(citationsOf(delta));
+    if (delta.extra_content !== undefined) this.#signedText = delta.extra_content;
+    const custom = delta.custom_content;
+    if (!isJsonObject(custom)) return;
+    if (isJsonObject(custom.state)) this.#state = custom.state;
+    if (Array.isArray(custom.attachments)) this.#citations.note(custom.attachments);
+    this.#extensions.add(custom);
+    if (this.#remote === undefined || !Array.isArray(custom.remote)) return;
+    for (const remote of custom.remote) this.#remote.add(remote);
+    this.#isParted = true;
+  }
+
+  /** A paragraph of its own needs no lines ahead of it in a message of its own. */
+  #first(piece: Piece): Piece {
+    if (piece.kind !== 'text') return piece;
+    this.#isParted = false;
+    return { ...piece, text: piece.text.replace(/^\n\n/, '') };
+  }
+
+  #incompleteReason(): 'max_output_tokens' | 'content_filter' | undefined {
+    if (this.#finish === 'length') return 'max_output_tokens';
+    return this.#finish === 'content_filter' ? 'content_filter' : undefined;
+  }
+
+  /** What the next turn needs and no item shows: the caller carries it sealed, unless it rests with the stored response. */
+  #putCarried(): void {
+    const { isStored, seal } = this.#facts;
+    if (isStored) return;
+    if (this.#state !== undefined) this.#output.putSealed(seal({ state: this.#state }));
+    const signed = this.#signed();
+    if (signed !== undefined) this.#output.putSealed(seal(signed));
+  }
+
+  #signed(): Thoughts | undefined {
+    const { signedCalls: calls } = this.#output;
+    if (calls === undefined && this.#signedText === undefined) return undefined;
+    return { ...(calls && { calls }), ...(this.#signedText !== undefined && { extra_content: this.#signedText }) };
+  }
+
+  #ending(fields: Ending['fields']): Ending {
+    const { include = [] } = this.#facts.request;
+    const statistics = include.includes(includables.statistics) ? this.#statistics : undefined;
+    const cost = typeof this.#usage?.cost === 'number' ? this.#usage.cost : undefined;
+    const parley = { ...(statistics && { statistics }), ...(cost !== undefined && { cost }) };
+    return {
+      events: this.#output.takeEvents(),
+      fields: {
+        ...fields,
+        output: this.#output.items,
+        usage: this.#usage === undefined ? null : toResponseUsage(this.#usage),
+        ...(Object.keys(parley).length > 0 && { parley }),
+      },
+      items: [...this.#output.storedItems, ...this.#carriedItems()],
+    };
+  }
+
+  /** What rests with a stored response. */
+  #carriedItems(): KeptItem[] {
+    const { isStored, seal, deployment } = this.#facts;
+    if (!isStored) return [];
+    const signed = this.#signed();
+    return [
+      ...(this.#state === undefined ? [] : [{ type: 'parley:state', state: this.#state, deployment }]),
+      ...(signed === undefined ? [] : [{ type: 'reasoning', summary: [], encrypted_content: seal(signed) }]),
+    ];
+  }
+}
+
+// Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
+const code = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
+const marks = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
+const mostCitations = 1_000;
+
+type Source = Pick<ResponseAttachment, 'title' | 'url' | 'reference_url'>;
+
+/** The sources of a text: where it has numbers in brackets for them, each bracket is a citation of its own. */
+class Citations {
+  readonly #sources = new Map<number, Source>();
+
+  note(attachments: readonly ResponseAttachment[]): void {
+    for (const { index, title, url, reference_url } of attachments) {
+      if (this.#sources.size >= mostCitations) return;
+      this.#sources.set(index, { ...this.#sources.get(index), ...withoutAbsent({ title, url, reference_url }) });
+    }
+  }
+
+  /** Numbers stand for the sources in their order; none if there are not as many of them. */
+  in(text: string): UrlCitation[] {
+    const sources = [...this.#sources].sort(([one], [other]) => one - other).map(([, source]) => source);
+    const cited = sources.filter((source) => urlOf(source) !== undefined);
+    if (cited.length === 0 || text === '') return [];
+    const found = marksIn(text);
+    const numbers = [...new Set(found.flatMap((mark) => mark.numbers))].sort((one, other) => one - other);
+    if (numbers.length !== cited.length) return [];
+    return found.flatMap(({ numbers: own, start_index, end_index }) =>
+      own.map((number) => toCitation(cited[numbers.indexOf(number)] ?? {}, { start_index, end_index })),
+    );
+  }
+}
+
+/** What an upstream of OpenAI's chat completions cites. */
+function citationsOf({ annotations }: Delta): UrlCitation[] {
+  return (Array.isArray(annotations) ? annotations : []).flatMap((annotation) => {
+    const cited = isJsonObject(annotation) && annotation.type === 'url_citation' ? annotation.url_citation : undefined;
+    if (!isJsonObject(cited) || typeof cited.url !== 'string') return [];
+    const { url, title, start_index, end_index } = cited;
+    if (!isIndex(start_index) || !isIndex(end_index)) return [];
+    return [{ type: 'url_citation', url, title: typeof title === 'string' ? title : url, start_index, end_index }];
+  });
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function toCitation(source: Source, place: Pick<UrlCitation, 'start_index' | 'end_index'>): UrlCitation {
+  const url = urlOf(source) ?? '';
+  return { type: 'url_citation', url, title: source.title ?? url, ...place };
+}
+
+function urlOf({ url, reference_url }: Source): string | undefined {
+  return reference_url || url || undefined;
+}
+
+interface Mark {
+  readonly numbers: readonly number[];
+  readonly start_index: number;
+  readonly end_index: number;
+}
+
+/** None of what stands in code. */
+function marksIn(text: string): Mark[] {
+  const readable = text.replace(code, (span) => ' '.repeat(span.length));
+  return [...readable.matchAll(marks)].slice(0, mostCitations).map((match) => {
+    const numbers = (match[1] ?? match[2] ?? '').split(/[,;]/).map(Number);
+    return { numbers, start_index: match.index, end_index: match.index + match[0].length };
+  });
+}
+
+function withoutAbsent(source: { [Key in keyof Source]: Source[Key] | undefined }): Source {
+  return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined));
+}
+
+/** Counts as the dialect has them. */
+function toResponseUsage({ prompt_tokens, completion_tokens, total_tokens, ...rest }: Usage): ResponseUsage {
+  const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
+  const completion = isJsonObject(rest.completion_tokens_details) ? rest.completion_tokens_details : {};
+  return {
+    input_tokens: prompt_tokens,
+    input_tokens_details: {
+      cached_tokens: toCount(prompt.cached_tokens),
+      cache_write_tokens: toCount(prompt.cache_write_tokens),
+    },
+    output_tokens: completion_tokens,
+    output_tokens_details: { reasoning_tokens: toCount(completion.reasoning_tokens) },
+    total_tokens,
+  };
+}
