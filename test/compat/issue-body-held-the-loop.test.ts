@@ -58,7 +58,7 @@ describe('a list of which one item among hundreds of thousands is wrong', () => 
     ]);
     const late = `${fill('"x",', 80_000)}1`;
     expect(await answerTo(`{"messages":[{"role":"user","content":[${fill('{"type":"text","text":"x"},', 300_000)}1]}]}`)).toEqual(
-      [400, 'An item behind the first 10000 of a list does not have its form.'],
+      [400, 'A list has too many items, or an item after the first 12000 values has a wrong form.'],
     );
     expect(await answerTo(`{"messages":[{"role":"user","content":"x"}],"stop":[${late}]}`)).toEqual([
       400,
