@@ -55,7 +55,10 @@ interface Batch {
   readonly batch: readonly number[];
 }
 
-/** Where the loop was blocked during a batch, its inputs are sent again, each alone: the one that does it again is at fault. */
+/**
+ * Sends the inputs of a batch that blocked the loop again, each alone. An input that blocks the loop in each of three tries is a fault. In
+ * one try the collector, or another guest of the host, may have taken the time.
+ */
 async function lookForBlocks({ tally, say }: Pick<Ground, 'tally' | 'say'>, { node, send, batch }: Batch): Promise<void> {
   const { blockedMs, rssBytes } = await node.read();
   tally.peak('rss MB', Math.round(rssBytes / 2 ** 20));
@@ -66,14 +69,17 @@ async function lookForBlocks({ tally, say }: Pick<Ground, 'tally' | 'say'>, { no
   say(`blocked for ${Math.round(blockedMs)} ms in a batch; its inputs are sent alone`);
   tally.count('blocks looked into');
   for (const nth of batch) {
-    await send(nth).catch(() => undefined);
-    const alone = await node.read();
-    tally.peak('blocked ms', Math.round(alone.blockedMs));
-    tally.require(
-      alone.blockedMs <= tally.mayBlockMs,
-      () => `input ${nth} blocks the event loop for ${Math.round(alone.blockedMs)} ms`,
-    );
+    let least = await blockedAlone(nth, { node, send });
+    for (let tries = 1; tries < 3 && least > tally.mayBlockMs; tries += 1)
+      least = Math.min(least, await blockedAlone(nth, { node, send }));
+    tally.peak('blocked ms', Math.round(least));
+    tally.require(least <= tally.mayBlockMs, () => `input ${nth} blocks the event loop for ${Math.round(least)} ms`);
   }
+}
+
+async function blockedAlone(nth: number, { node, send }: Pick<Batch, 'node' | 'send'>): Promise<number> {
+  await send(nth).catch(() => undefined);
+  return (await node.read()).blockedMs;
 }
 
 /** The kind of an answer, for the table: 502 and 503 are of upstreams and stores, 500 with `upstream_failed` too. */

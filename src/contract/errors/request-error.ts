@@ -4,6 +4,8 @@ import { ParleyError } from './errors.ts';
 
 /** Values of a body in which errors are searched for. The search takes some 10 µs for each, a hundred times as long as the check. */
 const maxSearchedValues = 12_000;
+/** No known field has a longer name. */
+const maxNameChars = 100;
 
 interface SchemaError {
   readonly keyword: string;
@@ -62,7 +64,7 @@ export function refuseOtherCase(value: JsonObject, known: ReadonlySet<string>, a
   let hasNull = false;
   for (const key in value) {
     if (value[key] === null) hasNull = true;
-    if (known.has(key)) continue;
+    if (known.has(key) || key.length > maxNameChars) continue;
     const folded = key.toUpperCase().toLowerCase();
     if (known.has(folded)) throw requestFault(joined(at, key), `is not a known field; the name is ${folded}`);
   }
