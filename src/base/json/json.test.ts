@@ -50,3 +50,17 @@ it('counts escapes in linear time if no string has one', async () => {
   const text = `{"pad":[${Array.from({ length: 50_000 }, () => '"0123456789"').join()}],"big":"${'y'.repeat(8_000_000)}"}`;
   expect(await measureLongestHold(() => parseJson(text))).toBeLessThan(1000);
 });
+
+describe('surrogates', () => {
+  it.each([
+    ['high', '\\ud800'],
+    ['low', '\\uDC00'],
+  ])('rejects a text with more than 100,000 lone %s surrogates', (_half, escape) => {
+    expect(parseJson(`{"${escape.repeat(100_000)}":"${'x'.repeat(10)}"}`)).toBeTypeOf('object');
+    expect(() => parseJson(`{"${escape.repeat(100_001)}":1}`)).toThrow('more than 100000 lone surrogates');
+  });
+
+  it('accepts any number of pairs', () => {
+    expect(parseJson(`"${'\\ud83d\\uDE00'.repeat(200_000)}"`)).toHaveLength(400_000);
+  });
+});

@@ -46,20 +46,22 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
  */
 export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
   const source = (copy as { readonly [written]?: Written })[written];
-  if (source === undefined || source.fields.size === 0) return undefined;
+  if (source === undefined) return undefined;
+  // Otherwise a large body without such a field would be written twice.
+  const hasUnchanged = [...source.fields].some(([key, { value }]) => copy[key] === value);
+  if (!hasUnchanged) return undefined;
   const pieces: string[] = [];
   let text = '';
   for (const [key, value] of Object.entries(copy)) {
     const field = source.fields.get(key);
-    const isSame = field !== undefined && field.value === value;
-    const json = isSame ? '' : JSON.stringify(value);
+    const isUnchanged = field !== undefined && field.value === value;
+    const json = isUnchanged ? '' : JSON.stringify(value);
     if (json === undefined) continue;
     text += `${text === '' && pieces.length === 0 ? '{' : ','}${JSON.stringify(key)}:${json}`;
-    if (!isSame) continue;
+    if (!isUnchanged) continue;
     pieces.push(toLatin1(text), source.text.slice(field.start, field.end));
     text = '';
   }
-  if (pieces.length === 0) return undefined;
   pieces.push(toLatin1(`${text}}`));
   return pieces;
 }
