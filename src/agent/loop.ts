@@ -4,6 +4,7 @@ import type { OfferedControl } from '#contract/chat/completed-control.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { ParleyError, withMembers } from '#contract/errors/errors.ts';
+import { CheckTime } from '#contract/schemas/schema-error.ts';
 import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import { UsageCollector } from '#domain/usage/usage.ts';
 import { asParagraph } from './as-paragraph.ts';
@@ -73,6 +74,7 @@ class Loop {
       citations: options.citations ?? new Citations(),
       clock: options.clock,
       signal: options.signal,
+      checkTime: new CheckTime(),
       timeoutMs: options.timeoutMs,
       maxResultBytes: options.maxResultBytes,
       onFault: options.onToolFault ?? (() => undefined),

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { schemaFault, unusableSchema } from '#contract/schemas/schema-error.ts';
+import { CheckTime, schemaFault, slowSchema, unusableSchema } from '#contract/schemas/schema-error.ts';
 import { takesNull } from '#contract/schemas/takes-null.ts';
 
 /** The arguments of a call; `fault` tells the model what to mend, if they are not what the tool takes. */
@@ -8,12 +8,18 @@ interface ReadArguments {
   readonly fault?: string;
 }
 
-/** Reads what a model gave a tool, without optional arguments that are null. A schema that nobody can use allows anything; so does none. */
-export function readArguments(text: string, schema: JsonObject = {}): ReadArguments {
+/**
+ * Reads the arguments of a tool call, without optional arguments that are null. Any arguments are valid if the schema is absent or cannot be
+ * used. Arguments that cannot be checked in time are invalid. Yields to the event loop before the check.
+ */
+export async function readArguments(text: string, schema: JsonObject = {}, time = new CheckTime()): Promise<ReadArguments> {
   const given = text.trim() === '' ? {} : tryParseJson(text);
   if (!isJsonObject(given)) return { args: {}, fault: 'The arguments are not a JSON object; call the tool again with one.' };
   const args = withLists(withoutIdleNulls(given, schema), schema);
-  const wrong = schemaFault(args, schema, 'arguments');
+  await new Promise(setImmediate);
+  const wrong = schemaFault(args, schema, { name: 'arguments', time });
+  if (wrong === slowSchema)
+    return { args, fault: 'The tool was not run: checking its arguments takes too long. Call it with fewer arguments.' };
   if (wrong === undefined || wrong === unusableSchema) return { args };
   return { args, fault: `The tool was not run: ${wrong}. Call it again with arguments that follow its schema.` };
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { Channel } from '#base/stream/channel.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chat/chunk.ts';
+import type { CheckTime } from '#contract/schemas/schema-error.ts';
 import type {
   Attachment,
   Citable,
@@ -34,6 +35,8 @@ export interface ToolRuns {
   readonly results: KeptResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Time for checking the arguments of all calls. */
+  readonly checkTime: CheckTime;
   /** Milliseconds one run may take. */
   readonly timeoutMs: number;
   /** Bytes of a result that the model is shown. */
@@ -163,7 +166,7 @@ class ToolRun {
 
   async #perform(): Promise<ToolResult> {
     const tool = this.#tool;
-    const { args, fault } = readArguments(this.#call.function.arguments, tool?.parameters);
+    const { args, fault } = await readArguments(this.#call.function.arguments, tool?.parameters, this.#runs.checkTime);
     if (tool === undefined || fault !== undefined) {
       const reason = fault ?? `There is no tool named ${this.#call.function.name}.`;
       this.#runs.onRefused?.({ name: this.#call.function.name, args, reason });

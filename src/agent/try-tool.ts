@@ -31,7 +31,7 @@ export async function tryTool(trial: ToolTrial, deps: TryDeps): Promise<TriedToo
 
 async function perform(tool: Tool, { args: given, signal }: ToolTrial, deps: TryDeps): Promise<TriedTool> {
   const { clock, limits, onFault } = deps;
-  const { args, fault } = readArguments(JSON.stringify(given), tool.parameters);
+  const { args, fault } = await readArguments(JSON.stringify(given), tool.parameters);
   if (fault !== undefined) return { outcome: 'not_run', text: fault, attachments: [], durationMs: 0 };
   const startedMs = clock.nowMs();
   let cited = 0;

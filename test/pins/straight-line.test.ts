@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What the first cells of the tables name; one without a folder lies in that of the one before it. */
 function filesNamed(page: string): string[] {
-  const tables = page.slice(page.indexOf('Down, once'), page.indexOf('A messages call'));
+  const tables = page.slice(page.indexOf('### Request'), page.indexOf('Other calls run'));
   return tables.split('\n').flatMap((line) => {
     const cell = line.startsWith('| `') ? (line.split('|')[1] ?? '') : '';
     let folder = '';

@@ -4,6 +4,13 @@ import { isTimeout, runWithin } from '../isolation/run-within.ts';
 /** A pattern from outside is invalid, too large, or takes too long. The message can follow "the pattern cannot be used:" and may be shown. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
+  /** Whether the time was over. */
+  readonly isTimeout: boolean;
+
+  constructor(message: string, { isTimeout = false } = {}) {
+    super(message);
+    this.isTimeout = isTimeout;
+  }
 }
 
 /** Bounds of a pattern. The time to match grows with the program size times the length of the text. */
@@ -70,7 +77,7 @@ export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value
   try {
     return runWithin(maxRunMs, () => run(Pattern.run));
   } catch (error) {
-    throw isTimeout(error) ? new PatternError(`it takes longer than ${maxRunMs} ms`) : error;
+    throw isTimeout(error) ? new PatternError(`it takes longer than ${maxRunMs} ms`, { isTimeout: true }) : error;
   }
 }
 

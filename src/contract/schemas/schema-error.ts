@@ -1,22 +1,46 @@
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { type PatternRun, withPatterns } from '#base/text/patterns.ts';
+import { isJsonObject } from '#base/json/json.ts';
+import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
 
 const maxSchemaChars = 16 * 1024;
 const maxValueChars = 256 * 1024;
 /** Schemas of vendors use large repetition counts. Their size is bounded above and the time limit covers the complete schema. */
 const schemaPatternLimits = { maxSourceChars: maxSchemaChars, maxProgramSize: 20_000 };
-/** Said of a schema that is too large, takes too long, or is none. */
+/** Time for checks that belong together, such as those of all tool calls of a reply. */
+const maxTotalMs = 1_000;
+/** Result for a schema that is too large or invalid. */
 export const unusableSchema = 'the schema cannot be used';
+/** Result for a check that takes too long. */
+export const slowSchema = 'the check against the schema takes too long';
 
-/** What keeps a value from following a JSON Schema, in words; undefined if it does follow. `unusableSchema` if nobody can tell. `name` is what the value is called there. */
-export function schemaFault(value: object, schema: object, name = 'value'): string | undefined {
+/** Time that is left for checks that belong together. */
+export class CheckTime {
+  leftMs = maxTotalMs;
+}
+
+interface SchemaCheck {
+  /** Name of the value in the error. Default: `value`. */
+  readonly name?: string;
+  /** Absent: the check does not belong to others. */
+  readonly time?: CheckTime;
+}
+
+/**
+ * Returns why a value does not follow a JSON Schema, or undefined if it does. Returns `unusableSchema` or `slowSchema` if that cannot be
+ * decided. Holds the event loop for at most 250 ms: yield between checks that belong together.
+ */
+export function schemaFault(value: object, schema: object, { name = 'value', time }: SchemaCheck = {}): string | undefined {
   if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
   if (JSON.stringify(schema).length > maxSchemaChars || '$async' in schema) return unusableSchema;
+  if (time !== undefined && time.leftMs <= 0) return slowSchema;
+  const startMs = performance.now();
   try {
     return withPatterns((patterns) => validate(value, schema, name, patterns));
-  } catch {
-    return unusableSchema;
+  } catch (error) {
+    return error instanceof PatternError && error.isTimeout ? slowSchema : unusableSchema;
+  } finally {
+    if (time !== undefined) time.leftMs -= performance.now() - startMs;
   }
 }
 
@@ -24,7 +48,37 @@ export function schemaFault(value: object, schema: object, name = 'value'): stri
 function validate(value: object, schema: object, name: string, patterns: PatternRun): string | undefined {
   const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, code: { regExp: toRegExp(patterns) } });
   addFormats.default(ajv);
+  addLinearKeywords(ajv);
   return ajv.validate(schema, value) ? undefined : ajv.errorsText(ajv.errors, { dataVar: name });
+}
+
+/** Replaces the keywords that compare each item with each other value. A list of 256 kB and an enum of 16 kB take seconds with them. */
+function addLinearKeywords(ajv: Ajv): void {
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    error: { message: 'must NOT have duplicate items' },
+    validate: (isUnique: unknown, items: readonly unknown[]) =>
+      isUnique !== true || new Set(items.map(toCanonicalText)).size === items.length,
+  });
+  ajv.removeKeyword('enum');
+  ajv.addKeyword({
+    keyword: 'enum',
+    error: { message: 'must be equal to one of the allowed values' },
+    compile(values: unknown) {
+      if (!Array.isArray(values)) throw new Error('enum must be an array');
+      const texts = new Set(values.map(toCanonicalText));
+      return (value: unknown) => texts.has(toCanonicalText(value));
+    },
+  });
+}
+
+/** Returns the same text for equal JSON values. */
+function toCanonicalText(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+  );
 }
 
 function toRegExp({ compile, isFound }: PatternRun) {

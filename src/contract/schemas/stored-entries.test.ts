@@ -73,10 +73,12 @@ describe('storedEntries', () => {
   });
 });
 
+type RouteEntries = keyof typeof storedEntries | 'nothing' | 'copies';
+
 /**
- * Kind of entry that the routes of each file store. Add a new file with a writing route here, and its entries to `storedEntries`.
+ * Kinds of entries that the routes of each file store. Add a new file with a writing route here, and its entries to `storedEntries`.
  */
-const routes: Readonly<Record<string, keyof typeof storedEntries | 'nothing' | 'copies'>> = {
+const routes: Readonly<Record<string, RouteEntries | readonly RouteEntries[]>> = {
   'src/surfaces/applications/evaluation/case-routes.ts': 'evaluationCases',
   'src/surfaces/applications/evaluation/evaluation-routes.ts': 'evaluationCases',
   'src/surfaces/applications/import-routes.ts': 'nothing',
@@ -86,9 +88,7 @@ const routes: Readonly<Record<string, keyof typeof storedEntries | 'nothing' | '
   'src/surfaces/chats/routes.ts': 'chat',
   'src/surfaces/chats/share-routes.ts': 'chatShare',
   'src/surfaces/consent/routes.ts': 'consent',
-  'src/surfaces/files/resources/permission-routes.ts': 'permissions',
-  'src/surfaces/files/resources/record-routes.ts': 'conversation',
-  'src/surfaces/files/resources/relocation-routes.ts': 'copies',
+  'src/surfaces/files/resources/routes.ts': ['permissions', 'conversation', 'copies'],
   'src/surfaces/files/resources/shared-routes.ts': 'nothing',
   'src/surfaces/keys/routes.ts': 'userKey',
   'src/surfaces/responses/stored/conversation-routes.ts': 'responseMetadata',

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { CheckTime, schemaFault, slowSchema } from './schema-error.ts';
+
+const list = (items: object, others: object = {}) => ({ type: 'object', properties: { a: { type: 'array', items, ...others } } });
+const objects = (count: number) => Array.from({ length: count }, (_, nth) => ({ n: nth, m: 1 }));
+
+/** Takes time that doubles with each level of nesting. */
+const exponential = {
+  $defs: {
+    a: {
+      anyOf: [
+        { type: 'array', items: { $ref: '#/$defs/a' } },
+        { items: { $ref: '#/$defs/a' }, type: 'array' },
+      ],
+    },
+  },
+  properties: { a: { $ref: '#/$defs/a' } },
+};
+const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
+
+describe('schemaFault', () => {
+  it('finds duplicates among thousands of objects, whatever the order of their members', () => {
+    const schema = list({ type: 'object' }, { uniqueItems: true });
+    expect(schemaFault({ a: objects(10_000) }, schema)).toBeUndefined();
+    expect(schemaFault({ a: [...objects(10_000), { m: 1, n: 5 }] }, schema)).toBe('value/a must NOT have duplicate items');
+  });
+
+  it('compares thousands of items with a long enum', () => {
+    const allowed = Array.from({ length: 300 }, (_, nth) => ({ color: `color ${nth}`, n: nth }));
+    const items = Array.from({ length: 6_000 }, () => ({ n: 299, color: 'color 299' }));
+    const schema = list({ enum: allowed });
+    expect(schemaFault({ a: items }, schema)).toBeUndefined();
+    expect(schemaFault({ a: [...items, { n: 1, color: 'no' }] }, schema)).toBe(
+      'value/a/6000 must be equal to one of the allowed values',
+    );
+  });
+
+  it('ends a check that takes too long, and checks no more once the time of all is over', () => {
+    const time = new CheckTime();
+    expect(schemaFault({ a: nested(30) }, exponential, { time })).toBe(slowSchema);
+    expect(time.leftMs).toBeLessThan(800);
+    time.leftMs = 0;
+    expect(schemaFault({ a: [] }, list({}), { time })).toBe(slowSchema);
+  });
+});
