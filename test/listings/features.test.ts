@@ -164,6 +164,17 @@ describe('without a program', () => {
     expect(new Set([first, ...others]).size).toBe(5);
   });
 
+  it('rejects a rating with a per-request key', async () => {
+    let answered: Awaited<ReturnType<typeof post>> | undefined;
+    host.script(async (answering) => {
+      const key = String(answering.received.headers['api-key']);
+      answered = await post('/v1/plain/rate', { rate: true }, { 'api-key': key });
+      await jsonReply({})(answering);
+    });
+    await post('/v1/app/rate', {});
+    expect([answered?.status, answered?.error.code, noted]).toEqual([403, 'access_denied', []]);
+  });
+
   it('rejects more than 500 ratings per user and day without affecting other users', async () => {
     const rate = (key: string) => post('/v1/plain/rate', { rate: true }, { 'api-key': key });
     for (let nth = 0; nth < 500; nth += 1) expect((await rate('rater')).status).toBe(200);

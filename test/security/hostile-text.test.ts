@@ -115,6 +115,16 @@ describe('URLs of attachments', () => {
     expect([status, json]).toMatchObject([400, { error: { param: 'messages[0].custom_content.attachments[0].url' } }]);
   });
 
+  it.each([
+    [{ url }, '.url'],
+    [url, ''],
+  ])('of images are rejected by chat completions too', async (image_url, field) => {
+    const { status, json } = await ask(chatPath('demo'), {
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }],
+    });
+    expect([status, json]).toMatchObject([400, { error: { param: `messages[0].content[0].image_url${field}` } }]);
+  });
+
   it('are rejected by messages if they have more than 8192 characters', async () => {
     const content = [{ type: 'image', source: { type: 'url', url } }];
     const { status, text } = await ask('/msgapi/v1/messages', {

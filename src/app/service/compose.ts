@@ -29,7 +29,7 @@ import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
-import { RatingQuota, ratingQuotaBounds } from '#surfaces/features/rating-quota.ts';
+import { RatingQuota } from '#surfaces/features/rating-quota.ts';
 import { featureRoutes, toRatePath } from '#surfaces/features/routes.ts';
 import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
@@ -196,7 +196,7 @@ type Behind = Line & { readonly identify: Identify; readonly madeKeys: MadeKeys 
 /** Where deployments are called, in each dialect, and listed. */
 function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind & Pick<Service, 'inFlightCalls'>): void {
   const { snapshot, clock, telemetry } = parts;
-  const { identify, catalog, calls, inFlightCalls, madeKeys } = behind;
+  const { identify, catalog, calls, counters, inFlightCalls, madeKeys } = behind;
   const { aliases } = snapshot().configuration;
   const handler = new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry });
   const { compat } = aliases;
@@ -224,7 +224,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
     serveResponses: createServeResponses(responsesDeps),
     aliases: compat,
   });
-  const ratings = new RatingQuota(parts.caches.open('ratings', ratingQuotaBounds), parts.clock);
+  const ratings = new RatingQuota(counters, clock);
   const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit, ratings });
   mcpRoutes(app, { handler, calls, snapshot, catalog, others });
   listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });

@@ -3,7 +3,15 @@ import { isJsonObject } from '#base/json/json.ts';
 import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
 import { requireUrlLength } from '../schemas/url-length.ts';
 import { cleaned, mapField, mapItems } from '../schemas/without-nulls.ts';
-import { type Attachment, attachmentFields, type CustomContent, isInstruction, Message, messageFields } from './message.ts';
+import {
+  type Attachment,
+  attachmentFields,
+  type ContentPart,
+  type CustomContent,
+  isInstruction,
+  Message,
+  messageFields,
+} from './message.ts';
 import { messageName } from './message-names.ts';
 
 const shape = Compile(Message);
@@ -24,6 +32,7 @@ export function parseMessage(value: unknown, at: string): Message {
   const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
   const message = requireShape(shape, isPlain ? value : withoutNullFields(value), at);
   if (message.content === undefined || message.content === null) checkSilence(message, at);
+  else if (Array.isArray(message.content)) message.content.forEach((part, nth) => checkPart(part, `${at}.content[${nth}]`));
   if (message.custom_content !== undefined) checkCustomContent(message, message.custom_content, `${at}.custom_content`);
   if (message.name !== undefined || message.role === 'function') checkName(message, at);
   if (message.function_call !== undefined && message.role !== 'assistant') {
@@ -51,6 +60,12 @@ function checkSilence(message: Message, at: string): void {
     `${at}.content`,
     'is required unless an assistant message has a function call or a user message a completed control',
   );
+}
+
+/** Checks the URL of an image. Other fields of content parts are passed on unchanged. */
+function checkPart({ image_url: image }: ContentPart, at: string): void {
+  const url = isJsonObject(image) ? image.url : image;
+  if (typeof url === 'string') requireUrlLength(url, isJsonObject(image) ? `${at}.image_url.url` : `${at}.image_url`);
 }
 
 function checkCustomContent(message: Message, custom: CustomContent, at: string): void {

@@ -1,42 +1,32 @@
-import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import { deploymentWindows } from '#domain/limits/windows.ts';
 
 const maxRatingsPerDay = 500;
-const dayMs = 86_400_000;
+const limits = [{ window: deploymentWindows.requestDay, total: maxRatingsPerDay }];
+/** Ratings are counted on all deployments together. No deployment has an empty ID. */
+const everyDeployment = '';
 
-interface RatingCount {
-  /** Days since the epoch, in UTC. */
-  readonly day: number;
-  readonly count: number;
-}
-
-/** The bounds of the cache that holds the counts. */
-export const ratingQuotaBounds: BoundedCacheOptions<RatingCount> = { maxBytes: 1024 ** 2, bytesOf: () => 16 };
-
-/** Bounds how many ratings one user may give per day, so that they cannot fill the audit log. Each node counts on its own. */
+/** Limits how many ratings one user gives per day, on all nodes together, so that they cannot fill the audit log. */
 export class RatingQuota {
-  readonly #counts: BoundedCache<RatingCount>;
+  readonly #counters: LimitCounters;
   readonly #clock: Clock;
 
-  constructor(counts: BoundedCache<RatingCount>, clock: Clock) {
-    this.#counts = counts;
+  constructor(counters: LimitCounters, clock: Clock) {
+    this.#counters = counters;
     this.#clock = clock;
   }
 
-  /** Counts one rating of a user. Throws `request_limit_exceeded` if there are too many. */
-  count(subject: string): void {
-    const nowMs = this.#clock.epochMs();
-    const day = Math.floor(nowMs / dayMs);
-    const known = this.#counts.find(subject);
-    const count = known?.day === day ? known.count : 0;
-    if (count >= maxRatingsPerDay) throw toRefusal((day + 1) * dayMs, nowMs);
-    this.#counts.set(subject, { day, count: count + 1 });
+  /** Counts one rating of a user. Rejects with `request_limit_exceeded` if there are too many. */
+  async count(subject: string): Promise<void> {
+    const entry = { estimate: { tokens: 0, cost: 0 }, held: [], isWanted: () => true };
+    const { statuses } = await this.#counters.take(toAccount(subject, everyDeployment, limits), entry);
+    const [status] = statuses;
+    if (status === undefined || status.used < status.total) return;
+    const at = new Date(status.resetsAtMs).toISOString().replace('.000Z', 'Z');
+    const message = `Your limit of ${maxRatingsPerDay} ratings per day is used up; it resets at ${at}.`;
+    const retryAfterSeconds = Math.ceil((status.resetsAtMs - this.#clock.epochMs()) / 1000);
+    throw new ParleyError('request_limit_exceeded', message, { retryAfterSeconds });
   }
-}
-
-function toRefusal(resetsAtMs: number, nowMs: number): ParleyError {
-  const at = new Date(resetsAtMs).toISOString().replace('.000Z', 'Z');
-  const message = `Your limit of ${maxRatingsPerDay} ratings per day is used up; it resets at ${at}.`;
-  return new ParleyError('request_limit_exceeded', message, { retryAfterSeconds: Math.ceil((resetsAtMs - nowMs) / 1000) });
 }

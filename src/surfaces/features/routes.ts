@@ -14,6 +14,7 @@ import {
 } from '#contract/features-request.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -182,10 +183,11 @@ function outputsOf<Input>(
   throw new ParleyError('access_denied', `${deployment.id} is an application that does not count its tokens.`);
 }
 
-function keepRating({ deps, context, caller, deployment, bytes }: Asked): object {
+async function keepRating({ deps, context, caller, deployment, bytes }: Asked): Promise<object> {
+  requireOwn(caller, 'rate replies');
   const rating = parseRating(parseBody(bytes));
   const { subject } = caller;
-  deps.ratings.count(subject);
+  await deps.ratings.count(subject);
   const id = toRatingId(rating, { subject, deployment: deployment.id });
   deps.noteAudit({ id, action: ratedAction, subject, object: deployment.id, requestId: context.id, details: { ...rating } });
   return {};
