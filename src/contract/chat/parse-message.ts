@@ -32,7 +32,8 @@ export function parseMessage(value: unknown, at: string): Message {
   const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
   const message = requireShape(shape, isPlain ? value : withoutNullFields(value), at);
   if (message.content === undefined || message.content === null) checkSilence(message, at);
-  else if (Array.isArray(message.content)) message.content.forEach((part, nth) => checkPart(part, `${at}.content[${nth}]`));
+  else if (Array.isArray(message.content))
+    for (const [nth, part] of message.content.entries()) checkPart(part, `${at}.content[${nth}]`);
   if (message.custom_content !== undefined) checkCustomContent(message, message.custom_content, `${at}.custom_content`);
   if (message.name !== undefined || message.role === 'function') checkName(message, at);
   if (message.function_call !== undefined && message.role !== 'assistant') {
