@@ -34,8 +34,8 @@ import { refuseWhileDraining } from './process/refuse-while-draining.ts';
 import { readTls, watchTls } from './process/tls.ts';
 import { withoutEchoes } from './process/without-echoes.ts';
 import { startSample } from './sample/sample.ts';
-import { apiOperations } from './service/api-operations.ts';
 import { composeService, type Service } from './service/compose.ts';
+import { apiOperations } from './service/features.ts';
 import { readSettings, SettingFault } from './settings.ts';
 
 const clock = systemClock;

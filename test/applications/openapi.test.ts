@@ -1,6 +1,6 @@
 import { validate } from '@scalar/openapi-parser';
 import { expect, it } from 'vitest';
-import { apiOperations } from '#app/service/api-operations.ts';
+import { apiOperations } from '#app/service/features.ts';
 import { applicationOperations } from '#surfaces/applications/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 

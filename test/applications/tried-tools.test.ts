@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiOperations } from '#app/service/api-operations.ts';
+import { apiOperations } from '#app/service/features.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import type { Answered } from '#test/ask.ts';
 import type { Documented, OpenApiDocument } from '#test/documented.ts';

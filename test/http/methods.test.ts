@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiOperations } from '#app/service/api-operations.ts';
+import { apiOperations } from '#app/service/features.ts';
 import { hello } from '#test/chunks.ts';
 import { withKey } from '#test/start-service.ts';
 import { startWhole, type WholeService } from '../security/support.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { apiOperations } from '#app/service/api-operations.ts';
+import { apiOperations } from '#app/service/features.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import {

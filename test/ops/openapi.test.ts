@@ -1,6 +1,6 @@
 import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
-import { apiOperations } from '#app/service/api-operations.ts';
+import { apiOperations } from '#app/service/features.ts';
 import { isApiVersion } from '#contract/api-version.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
 import { type ApiOperation, json } from '#surfaces/http/operations/operation.ts';

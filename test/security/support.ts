@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { apiOperations } from '#app/service/api-operations.ts';
+import { apiOperations } from '#app/service/features.ts';
 import type { ServiceDeps } from '#app/service/service-parts.ts';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';

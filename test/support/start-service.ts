@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { apiOperations } from '#app/service/api-operations.ts';
 import { composeService } from '#app/service/compose.ts';
+import { apiOperations } from '#app/service/features.ts';
 import type { ServiceDeps } from '#app/service/service-parts.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -10,29 +10,15 @@ import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createIdentify, hasExpired, type Identify, unauthorized } from '#domain/callers/identify.ts';
 import { MadeKeys } from '#domain/callers/made-keys.ts';
-import { ApplicationResources } from '#domain/deployments/application-resources.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
 import { deletingOwnFiles } from '#domain/files/deleting-own-files.ts';
 import { defaultFileLimits, StoredResources } from '#domain/files/stored-resources.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
-import { createSignInWays } from '#identity/sign-in-ways.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
 import { AddinMount } from '#surfaces/addin/mount.ts';
-import { adminRoutes } from '#surfaces/admin/routes.ts';
-import { importRoutes } from '#surfaces/applications/import-routes.ts';
-import { applicationRoutes } from '#surfaces/applications/routes.ts';
-import { toolRoutes } from '#surfaces/applications/tool-routes.ts';
-import { chatRoutes } from '#surfaces/chats/routes.ts';
-import { shareRoutes } from '#surfaces/chats/share-routes.ts';
 import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
-import { compatRoutes } from '#surfaces/compat/routes.ts';
-import { consentRoutes } from '#surfaces/consent/routes.ts';
-import { RatingQuota } from '#surfaces/features/rating-quota.ts';
-import { featureRoutes, toRatePath } from '#surfaces/features/routes.ts';
-import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
-import { fileRoutes } from '#surfaces/files/routes.ts';
+import { toRatePath } from '#surfaces/features/routes.ts';
 import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
 import { answerMethods } from '#surfaces/http/answer-methods.ts';
 import { headPatience, paceBodies } from '#surfaces/http/body-pace.ts';
@@ -43,23 +29,11 @@ import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import type { MethodOfPath } from '#surfaces/http/operations/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { requireHttps } from '#surfaces/http/strict-transport.ts';
-import { keyRoutes } from '#surfaces/keys/routes.ts';
-import { addonRoutes } from '#surfaces/listings/addon-routes.ts';
-import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
-import { listingRoutes } from '#surfaces/listings/routes.ts';
-import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
-import { mcpRoutes } from '#surfaces/mcp/routes.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
-import { messagesRoutes } from '#surfaces/messages/routes.ts';
-import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
-import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surfaces/responses/routes.ts';
-import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from '../addin/mounted.ts';
-import { apiOperations } from './api-operations.ts';
 import { type CompleteServiceDeps, composeLine, type Line } from './compose-calls.ts';
-import { composeEvaluations } from './compose-evaluations.ts';
-import { composeResponses } from './compose-responses.ts';
-import { createImportDocument } from './import-document.ts';
+import type { Core } from './feature.ts';
+import { apiOperations, features } from './features.ts';
 import type { ServiceDeps } from './service-parts.ts';
 
 const routerOptions = { maxParamLength: 4096 };
@@ -79,7 +53,7 @@ export interface Service {
   readonly prepareDocuments: () => void;
 }
 
-/** Builds everything a node serves out of its parts; listens to nothing yet. */
+/** Builds a service from its parts. It does not listen yet. */
 export function composeService(given: ServiceDeps): Service {
   const nothing = (): void => undefined;
   const loadBalancer = given.loadBalancer ?? new LoadBalancer();
@@ -91,21 +65,63 @@ export function composeService(given: ServiceDeps): Service {
     ...given,
     loadBalancer,
   };
-  const { snapshot } = parts;
+  const app = createServer(parts);
   const inFlightCalls = new InFlightCalls();
   const line = composeLine(parts);
-  const app = createServer(parts);
   app.addHook('onClose', () => line.mcp.close());
   app.addHook('onClose', () => line.documents.close());
   parts.prepare?.(app);
+  const core = composeCore(app, parts, { line, inFlightCalls });
+  for (const feature of features) feature.add(core);
+  const prepareDocuments = (): void => line.documents.prepare(() => parts.snapshot().deployments.values());
+  return { app, inFlightCalls, loadBalancer, prepareDocuments };
+}
+
+interface Behind {
+  readonly line: Line;
+  readonly inFlightCalls: InFlightCalls;
+}
+
+function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { line, inFlightCalls }: Behind): Core {
+  const { snapshot, clock, telemetry, noteFault } = parts;
   const madeKeys = composeMadeKeys(app, parts, inFlightCalls);
   endExpiredCalls(app, parts, inFlightCalls);
   const identify = composeIdentify(parts, madeKeys);
-  addCallRoutes(app, parts, { ...line, identify, inFlightCalls, madeKeys });
-  addOtherRoutes(app, parts, { ...line, identify, madeKeys });
-  composeEvaluations(app, parts, { innerCalls: line.innerCalls, identify, inFlightCalls });
-  const prepareDocuments = (): void => line.documents.prepare(() => snapshot().deployments.values());
-  return { app, inFlightCalls, loadBalancer, prepareDocuments };
+  const contents = composeContents(parts);
+  const { applications } = parts.stores;
+  const prepareSaved = (id: string): void =>
+    line.documents.prepare(async () => [await line.catalog.findStored(id)].filter((saved) => saved !== undefined));
+  return {
+    ...parts,
+    ...line,
+    app,
+    identify,
+    handler: new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry }),
+    inFlightCalls,
+    madeKeys,
+    hasEnded: (caller) => madeKeys?.hasEnded(caller) === true || hasExpired(caller, clock.epochMs()),
+    contents,
+    savedApplications: contents === undefined ? applications : deletingOwnFiles(applications, contents, noteFault),
+    noteAudit: withSavedApplications(parts.noteAudit, prepareSaved),
+    aliases: snapshot().configuration.aliases,
+    createdSeconds: Math.floor(clock.epochMs() / 1000),
+    deploymentActions: new Map(),
+    deploymentApis: {},
+  };
+}
+
+function composeContents({ files, snapshot, clock, noteFault }: CompleteServiceDeps): StoredResources | undefined {
+  if (files === undefined) return undefined;
+  const bounds = () => snapshot().configuration.files;
+  return new StoredResources({ ...defaultFileLimits, ...files, bounds, clock, newId: randomUUID, noteFault });
+}
+
+/** Returns a function that notes audit events, and calls `onSaved` with the ID of each application that is saved. */
+function withSavedApplications(noteAudit: NoteAudit, onSaved: (id: string) => void): NoteAudit {
+  return (event) => {
+    noteAudit(event);
+    if (event.action === 'application.saved' && event.object !== undefined) onSaved(event.object);
+  };
 }
 
 /** A server that answers what no route takes. */
@@ -186,125 +202,4 @@ function endExpiredCalls(
 
 function keyEnded(): ParleyError {
   return unauthorized('invalid_api_key', 'The key that began this was deleted, was replaced or has expired.');
-}
-
-/** What nobody can guess: 256 bits. */
-const newSecret = (): string => randomBytes(32).toString('base64url');
-
-type Behind = Line & { readonly identify: Identify; readonly madeKeys: MadeKeys | undefined };
-
-/** Where deployments are called, in each dialect, and listed. */
-function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind & Pick<Service, 'inFlightCalls'>): void {
-  const { snapshot, clock, telemetry } = parts;
-  const { identify, catalog, calls, counters, inFlightCalls, madeKeys } = behind;
-  const { aliases } = snapshot().configuration;
-  const handler = new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry });
-  const { compat } = aliases;
-  const modelPaths = ['/v1/models', ...compat.map((alias) => `/${alias}/v1/models`)];
-  const createdSeconds = Math.floor(clock.epochMs() / 1000);
-  messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
-  const stored = composeResponses(parts, {
-    ...{ identify, calls, inFlightCalls },
-    hasEnded: (caller) => madeKeys?.hasEnded(caller) === true || hasExpired(caller, clock.epochMs()),
-  });
-  stored?.addRoutes(app, compat);
-  const responsesDeps: ResponsesDeps = {
-    ...stored?.surface,
-    handler,
-    calls,
-    seal: parts.stores.seal,
-    newId: createLetterIds(),
-    aliases: compat,
-  };
-  responsesRoutes(app, responsesDeps);
-  compatRoutes(app, {
-    handler,
-    calls,
-    passThrough: createPassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
-    serveResponses: createServeResponses(responsesDeps),
-    aliases: compat,
-  });
-  const ratings = new RatingQuota(counters, clock);
-  const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit, ratings });
-  mcpRoutes(app, { handler, calls, snapshot, catalog, others });
-  listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });
-  addonRoutes(app, { snapshot, identify, prefixes: ['compat', ...compat], createdSeconds });
-}
-
-/** What belongs to callers and makers: limits, applications, files, consent, the page. */
-function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
-  const { snapshot, clock, noteFault, noteAudit } = parts;
-  const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey, tryTool, madeKeys } =
-    behind;
-  const contents =
-    parts.files &&
-    new StoredResources({
-      ...defaultFileLimits,
-      ...parts.files,
-      bounds: () => snapshot().configuration.files,
-      clock,
-      newId: randomUUID,
-      noteFault,
-    });
-  const { applications } = parts.stores;
-  const store = contents === undefined ? applications : deletingOwnFiles(applications, contents, noteFault);
-  const progress = (deployment: Deployment) => documents.progress(deployment);
-  const sharesChats = parts.shares !== undefined;
-  const keysToMake = (caller: Caller) => madeKeys?.rightOf(caller);
-  callerRoutes(app, {
-    sharesChats,
-    keysToMake,
-    snapshot,
-    catalog,
-    identify,
-    calls,
-    counters,
-    clock,
-    documents: progress,
-    starters,
-  });
-  if (parts.keys !== undefined && madeKeys !== undefined)
-    keyRoutes(app, { ...parts.keys, madeKeys, snapshot, identify, clock, newId: randomUUID, newSecret, noteAudit });
-  schemaRoutes(app, { identify });
-  importRoutes(app, {
-    snapshot,
-    identify,
-    importDocument: createImportDocument({ http: guarded, reader: openApi, limits: () => snapshot().configuration.tools }),
-  });
-  toolRoutes(app, { snapshot, identify, store, survey, tryTool });
-  const prepareSaved = (id: string): void =>
-    documents.prepare(async () => [await catalog.findStored(id)].filter((saved) => saved !== undefined));
-  const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
-  const files = parts.files?.index;
-  applicationRoutes(app, { snapshot, identify, store, catalog, files, survey, clock, newId: randomUUID, noteAudit: noteSaved });
-  if (contents !== undefined) {
-    const resources = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
-    fileRoutes(app, { files: contents, identify });
-    resourceRoutes(app, { snapshot, identify, contents, applications: resources });
-  }
-  addChatRoutes(app, parts, { identify, files: contents });
-  if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
-  consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });
-  const listWays = createSignInWays({ snapshot, http: parts.http, clock, caches: parts.caches, noteFault });
-  uiRoutes(app, { listWays, settings: () => snapshot().configuration.page });
-}
-
-/** The conversations of the page, and what is shared of them. */
-function addChatRoutes(
-  app: FastifyInstance,
-  { chats, shares, snapshot, clock, noteAudit }: CompleteServiceDeps,
-  behind: { readonly identify: Identify; readonly files: StoredResources | undefined },
-): void {
-  if (chats === undefined) return;
-  const deps = { ...behind, chats, snapshot, clock };
-  chatRoutes(app, deps);
-  if (shares !== undefined) shareRoutes(app, { ...deps, shares, newId: randomUUID, newToken: newSecret, noteAudit });
-}
-
-/** The same for applications, which tells of each that was saved, whichever way. */
-function hearingOfSaves(noteAudit: NoteAudit, saved: (id: string) => void): NoteAudit {
-  return (event) => {
-    noteAudit(event);
-    if (event.action === 'application.saved' && event.object !== undefined) saved(event.object);
-  };
 }

@@ -33,20 +33,7 @@ export interface ServiceDeps {
   readonly demoPaceMs?: number;
   /** Health of the upstreams, where others look at it too. */
   readonly loadBalancer?: LoadBalancer;
-  readonly stores: Omit<
-    Stores,
-    | 'files'
-    | 'chats'
-    | 'shares'
-    | 'keys'
-    | 'passages'
-    | 'responses'
-    | 'evaluations'
-    | 'journal'
-    | 'broadcast'
-    | 'takesWrites'
-    | 'areFilesElsewhere'
-  >;
+  readonly stores: Pick<Stores, 'consents' | 'applications' | 'limits' | 'perRequestKeys' | 'seal'>;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
   readonly files?: Pick<StoredResourcesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
   /** Where it is kept what stands in them. Absent: quick apps cannot look anything up. */

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { importOperations } from '#surfaces/applications/import-operations.ts';
+import { type ImportDeps, importRoutes } from '#surfaces/applications/import-routes.ts';
+import { applicationOperations } from '#surfaces/applications/operations.ts';
+import { applicationRoutes } from '#surfaces/applications/routes.ts';
+import { toolOperations } from '#surfaces/applications/tool-operations.ts';
+import { toolRoutes } from '#surfaces/applications/tool-routes.ts';
+import { importOpenApi } from '#tools/openapi/import-openapi.ts';
+import type { Core, Feature } from '../service/feature.ts';
+
+const maxLoadMs = 30_000;
+
+/** Applications that users save, with tests of their tools and the import of OpenAPI documents. */
+export const applications: Feature = {
+  operations: () => [...applicationOperations, ...importOperations, ...toolOperations],
+  add(core) {
+    const { app, savedApplications: store, files } = core;
+    importRoutes(app, { ...core, importDocument: createImportDocument(core) });
+    toolRoutes(app, { ...core, store });
+    applicationRoutes(app, { ...core, store, files: files?.index, newId: randomUUID });
+  },
+};
+
+function createImportDocument({ guarded, openApi, snapshot }: Core): ImportDeps['importDocument'] {
+  return ({ text, url, owner, include, exclude, maxBytes }) => {
+    const { connectMs, timeoutMs } = snapshot().configuration.tools;
+    const bounds = { connectMs, timeoutMs: Math.min(timeoutMs, maxLoadMs), maxBytes };
+    return importOpenApi({ text, url, from: { http: guarded, reader: openApi, owner, ...bounds } }, { include, exclude });
+  };
+}

@@ -1,0 +1,24 @@
+import { compatOperations } from '#surfaces/compat/operations.ts';
+import { compatRoutes } from '#surfaces/compat/routes.ts';
+import { routeNotFound } from '#surfaces/http/answer-methods.ts';
+import { passThroughOperation } from '#surfaces/passthrough/operations.ts';
+import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
+import { responseOperation } from '#surfaces/responses/operations.ts';
+import { compatPrefixes, type Feature } from '../service/feature.ts';
+
+/** Chat completions, embeddings, and the APIs that are passed through. */
+export const chatCompletions: Feature = {
+  operations: (aliases) => compatOperations(compatPrefixes(aliases), passThroughOperation, responseOperation),
+  add({ app, handler, calls, snapshot, aliases, deploymentApis }) {
+    compatRoutes(app, {
+      handler,
+      calls,
+      passThrough: createPassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
+      serveResponses(asked, named) {
+        if (deploymentApis.responses === undefined) throw routeNotFound();
+        return deploymentApis.responses(asked, named);
+      },
+      aliases: aliases.compat,
+    });
+  },
+};

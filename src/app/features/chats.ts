@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import { chatOperations } from '#surfaces/chats/operations.ts';
+import { chatRoutes } from '#surfaces/chats/routes.ts';
+import { shareOperations } from '#surfaces/chats/share-operations.ts';
+import { shareRoutes } from '#surfaces/chats/share-routes.ts';
+import type { Feature } from '../service/feature.ts';
+import { newSecret } from '../service/new-secret.ts';
+
+/** Conversations of the page, and shared copies of them. */
+export const chats: Feature = {
+  operations: () => [...chatOperations, ...shareOperations],
+  add({ app, chats: store, shares, contents, ...core }) {
+    if (store === undefined) return;
+    const deps = { ...core, chats: store, files: contents };
+    chatRoutes(app, deps);
+    if (shares !== undefined) shareRoutes(app, { ...deps, shares, newId: randomUUID, newToken: newSecret });
+  },
+};

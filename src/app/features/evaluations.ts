@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { EvaluationAsk } from '#agent/evaluation/evaluation-deps.ts';
+import { EvaluationRuns } from '#agent/evaluation/evaluation-runs.ts';
+import { createLetterIds } from '#base/text/letter-id.ts';
+import { NodeLife } from '#domain/responses/node-life.ts';
+import { caseRoutes } from '#surfaces/applications/evaluation/case-routes.ts';
+import { evaluationRoutes } from '#surfaces/applications/evaluation/evaluation-routes.ts';
+import { evaluationOperations } from '#surfaces/applications/evaluation/operations.ts';
+import type { Feature } from '../service/feature.ts';
+
+const noTrace = { traceparent: undefined, tracestate: undefined };
+
+/** Evaluations of applications: their cases, runs, and results. */
+export const evaluations: Feature = {
+  operations: () => evaluationOperations,
+  add(core) {
+    if (core.evaluations === undefined) return;
+    const { app, clock, innerCalls } = core;
+    const { store: results, leases, isShared } = core.evaluations;
+    const newId = createLetterIds();
+    const ask = ({ request, signal, ...call }: EvaluationAsk) =>
+      innerCalls.call({ call: { id: newId(), ...call }, trace: noTrace, request, signal });
+    const life = new NodeLife({ runs: leases, node: randomUUID(), clock });
+    const runs = new EvaluationRuns({ ...core, ask, store: results, life, newId, isShared });
+    app.addHook('onClose', () => runs.close());
+    const deps = { ...core, store: core.stores.applications, evaluations: runs, results, newId };
+    caseRoutes(app, deps);
+    evaluationRoutes(app, deps);
+  },
+};

@@ -1,0 +1,19 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationResources } from '#domain/deployments/application-resources.ts';
+import { fileOperations } from '#surfaces/files/operations.ts';
+import { resourceOperations } from '#surfaces/files/resources/operations.ts';
+import { relocationOperations } from '#surfaces/files/resources/relocation-operations.ts';
+import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
+import { fileRoutes } from '#surfaces/files/routes.ts';
+import type { Feature } from '../service/feature.ts';
+
+/** Files, and the other resources in the buckets of users. */
+export const files: Feature = {
+  operations: () => [...fileOperations, ...resourceOperations, ...relocationOperations],
+  add({ app, contents, savedApplications: store, ...core }) {
+    if (contents === undefined) return;
+    const applications = new ApplicationResources({ ...core, store, newId: randomUUID });
+    fileRoutes(app, { ...core, files: contents });
+    resourceRoutes(app, { ...core, contents, applications });
+  },
+};

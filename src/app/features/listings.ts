@@ -1,0 +1,30 @@
+import { addonOperations } from '#surfaces/listings/addon-operations.ts';
+import { addonRoutes } from '#surfaces/listings/addon-routes.ts';
+import { callerOperations } from '#surfaces/listings/caller-operations.ts';
+import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
+import { listingOperations } from '#surfaces/listings/operations.ts';
+import { listingRoutes } from '#surfaces/listings/routes.ts';
+import { schemaOperations } from '#surfaces/listings/schema-operations.ts';
+import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
+import { compatPrefixes, type Feature } from '../service/feature.ts';
+
+/** Lists of deployments and addons, and what the caller may use. */
+export const listings: Feature = {
+  operations(aliases) {
+    const prefixes = compatPrefixes(aliases);
+    return [...listingOperations(prefixes), ...addonOperations(prefixes), ...callerOperations, ...schemaOperations];
+  },
+  add({ app, aliases, documents, madeKeys, shares, ...core }) {
+    const prefixes = compatPrefixes(aliases);
+    const modelPaths = ['/v1/models', ...aliases.compat.map((alias) => `/${alias}/v1/models`)];
+    listingRoutes(app, { ...core, prefixes, modelPaths });
+    addonRoutes(app, { ...core, prefixes });
+    callerRoutes(app, {
+      ...core,
+      sharesChats: shares !== undefined,
+      keysToMake: (caller) => madeKeys?.rightOf(caller),
+      documents: (deployment) => documents.progress(deployment),
+    });
+    schemaRoutes(app, core);
+  },
+};

@@ -1,0 +1,15 @@
+import { createSignInWays } from '#identity/sign-in-ways.ts';
+import { uiRoutes } from '#surfaces/ui/routes.ts';
+import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
+import type { Feature } from '../service/feature.ts';
+
+/** The web page, and the identity providers that it offers. */
+export const page: Feature = {
+  operations: () => signInOperations,
+  add({ app, snapshot, ...core }) {
+    uiRoutes(app, {
+      listWays: createSignInWays({ ...core, snapshot }),
+      settings: () => snapshot().configuration.page,
+    });
+  },
+};

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { createLetterIds } from '#base/text/letter-id.ts';
+import { NodeLife } from '#domain/responses/node-life.ts';
+import { BackgroundRuns } from '#surfaces/responses/background/background-runs.ts';
+import { RunKeeper } from '#surfaces/responses/background/run-keeper.ts';
+import { responsesOperations } from '#surfaces/responses/operations.ts';
+import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surfaces/responses/routes.ts';
+import { conversationRoutes } from '#surfaces/responses/stored/conversation-routes.ts';
+import { StoredKeeper } from '#surfaces/responses/stored/stored-keeper.ts';
+import { storedOperations } from '#surfaces/responses/stored/stored-operations.ts';
+import { storedRoutes } from '#surfaces/responses/stored/stored-routes.ts';
+import { UnheardWrites } from '#surfaces/responses/stored/unheard-writes.ts';
+import type { Core, Feature } from '../service/feature.ts';
+
+/** The Responses API, with stored responses, conversations, and background responses if there is a store. */
+export const responses: Feature = {
+  operations: ({ compat }) => [...responsesOperations(compat), ...storedOperations(compat)],
+  add(core) {
+    const { app, handler, calls, stores, aliases, deploymentApis } = core;
+    const stored = addStoredResponses(core);
+    const deps = { ...stored, handler, calls, seal: stores.seal, newId: createLetterIds(), aliases: aliases.compat };
+    responsesRoutes(app, deps);
+    deploymentApis.responses = createServeResponses(deps);
+  },
+};
+
+/** Adds the routes of stored responses. Returns what creates them. */
+function addStoredResponses(core: Core): Pick<ResponsesDeps, 'keeper' | 'background'> {
+  if (core.responses === undefined) return {};
+  const { app, clock, noteFault, telemetry, snapshot, stores, broadcast, identify, calls, inFlightCalls, hasEnded } = core;
+  const { responses, conversations, isShared } = core.responses;
+  const aliases = core.aliases.compat;
+  const newId = createLetterIds();
+  const life = new NodeLife({ runs: responses.runs, node: randomUUID(), clock });
+  const unheard = new UnheardWrites(clock);
+  const beginning = new Map<string, Promise<unknown>>();
+  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault, beginning, unheard });
+  const { maxBackgroundRunMs: maxRunMs } = core;
+  const runs = new BackgroundRuns({
+    ...{ calls, seal: stores.seal, newId, telemetry, clock, keeper, responses, life, inFlightCalls },
+    ...(maxRunMs !== undefined && { maxRunMs }),
+  });
+  const runKeeper = new RunKeeper({ responses, runs, life, clock, unheard, isShared, noteFault });
+  app.addHook('onClose', () => runKeeper.close());
+  broadcast?.onNotice(({ topic, text }) => {
+    if (topic === 'response') runKeeper.lookAfter(text);
+  });
+  // Nodes that miss the notice find out when they read the store.
+  const tellEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
+  storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded, beginning, hasEnded });
+  conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
+  return { keeper, background: { runs, responses } };
+}

@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import { keyOperations } from '#surfaces/keys/operations.ts';
+import { keyRoutes } from '#surfaces/keys/routes.ts';
+import type { Feature } from '../service/feature.ts';
+import { newSecret } from '../service/new-secret.ts';
+
+/** Keys that users create for themselves. */
+export const userKeys: Feature = {
+  operations: () => keyOperations,
+  add({ app, keys, madeKeys, ...core }) {
+    if (keys !== undefined && madeKeys !== undefined)
+      keyRoutes(app, { ...core, ...keys, madeKeys, newId: randomUUID, newSecret });
+  },
+};

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { MadeKeys } from '#domain/callers/made-keys.ts';
+import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import type { StoredResources } from '#domain/files/stored-resources.ts';
+import type { CompatDeps } from '#surfaces/compat/routes.ts';
+import type { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
+import type { ApiOperation } from '#surfaces/http/operations/operation.ts';
+import type { RequestHandler } from '#surfaces/http/request-handler.ts';
+import type { ServeRaw } from '#surfaces/http/serve-raw.ts';
+import type { CompleteServiceDeps, Line } from './compose-calls.ts';
+
+/** Parts of the service that features use. */
+export interface Core extends CompleteServiceDeps, Line {
+  readonly app: FastifyInstance;
+  readonly identify: Identify;
+  readonly handler: RequestHandler;
+  readonly inFlightCalls: InFlightCalls;
+  /** Undefined if the service stores no keys of users. */
+  readonly madeKeys: MadeKeys | undefined;
+  /** Returns whether calls that this caller started must end, because its key is no longer valid. */
+  readonly hasEnded: (caller: Caller) => boolean;
+  /** Undefined if the service stores no files. */
+  readonly contents: StoredResources | undefined;
+  /** Applications that users save. Deleting one also deletes its files. */
+  readonly savedApplications: ApplicationStore;
+  /** Aliases in the configuration at the start of the process. */
+  readonly aliases: Configuration['aliases'];
+  /** Seconds since the epoch at which this service started. */
+  readonly createdSeconds: number;
+  /** Handlers of `POST /v1/deployments/{id}/{name}` by name. Features add theirs. */
+  readonly deploymentActions: Map<string, ServeRaw>;
+  /** Handlers of APIs on paths of deployments, which the chat completions route reaches. Features set theirs. */
+  readonly deploymentApis: { responses?: CompatDeps['serveResponses'] };
+}
+
+/** One feature: its part of the API description, and the routes, services, and stores behind it. Features do not import each other. */
+export interface Feature {
+  /** Returns the operations of the feature in `/openapi.json`. */
+  readonly operations?: (aliases: Configuration['aliases']) => readonly ApiOperation[];
+  /** Adds the routes of the feature, and closes its services with the server. */
+  readonly add: (core: Core) => void;
+}
+
+/** Returns the prefixes of paths in the form of chat completions. */
+export function compatPrefixes({ compat }: Configuration['aliases']): readonly string[] {
+  return ['compat', ...compat];
+}

@@ -1,0 +1,29 @@
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { ApiOperation } from '#surfaces/http/operations/operation.ts';
+import { opsOperations } from '#surfaces/ops/operations.ts';
+import { administration } from '../features/administration.ts';
+import { applications } from '../features/applications.ts';
+import { chatCompletions } from '../features/chat-completions.ts';
+import { chats } from '../features/chats.ts';
+import { consent } from '../features/consent.ts';
+import { deploymentFeatures } from '../features/deployment-features.ts';
+import { evaluations } from '../features/evaluations.ts';
+import { files } from '../features/files.ts';
+import { listings } from '../features/listings.ts';
+import { mcpServer } from '../features/mcp-server.ts';
+import { messages } from '../features/messages.ts';
+import { page } from '../features/page.ts';
+import { responses } from '../features/responses.ts';
+import { userKeys } from '../features/user-keys.ts';
+import type { Feature } from './feature.ts';
+
+/** All features of the service, in the order of `/openapi.json`. To add a feature, add its file to `features` and its name here. */
+export const features: readonly Feature[] = [
+  ...[chatCompletions, messages, responses, mcpServer, listings, userKeys, deploymentFeatures, consent],
+  ...[applications, evaluations, chats, files, administration, page],
+];
+
+/** Returns the operations that `/openapi.json` lists for a configuration. */
+export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): readonly ApiOperation[] {
+  return [...features.flatMap(({ operations }) => operations?.(aliases) ?? []), ...opsOperations];
+}
