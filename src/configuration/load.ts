@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, extname, resolve } from 'node:path';
+import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
@@ -8,8 +9,7 @@ import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { logoTypes, maxLogoBytes } from '#contract/page/logo.ts';
 import { type Accepted, checkConfiguration, type Refused, toConfigurationFault } from './check.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
-import { readSecretFile } from './read-secret-file.ts';
-import { type Environment, substitute } from './substitute.ts';
+import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
 
 /** Reads files, joins them in order, puts in the environment, and checks the whole. Tells every fault with its file; rejects for none. */
 export async function loadConfiguration(
@@ -157,3 +157,30 @@ async function readPicture(name: string, file: string): Promise<string | Omit<Fa
     return { message: `names a file that is empty, or larger than ${maxLogoBytes / 1024} KiB` };
   return `data:${type};base64,${bytes.toString('base64')}`;
 }
+
+/** A secret is shorter, also a service account of Google or a chain of certificates. */
+const maxBytes = 65_536;
+
+const fileErrors: ReadonlyMap<unknown, string> = new Map([
+  ['ENOENT', 'does not exist'],
+  ['ENOTDIR', 'does not exist'],
+  ['EACCES', 'this process may not read'],
+  ['EPERM', 'this process may not read'],
+]);
+
+/** Reads a file that holds one secret, such as `/run/secrets/openai`. One trailing line break is not part of it. */
+export const readSecretFile: ReadSecretFile = (path) => {
+  if (!isAbsolute(path)) return { fault: 'is not an absolute path' };
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) return { fault: 'is not a regular file' };
+    if (stats.size > maxBytes) return { fault: `has more than ${maxBytes} bytes` };
+    const bytes = readFileSync(path);
+    if (!isUtf8(bytes)) return { fault: 'is not UTF-8 text' };
+    const text = bytes.toString('utf8').replace(/\r?\n$/, '');
+    return text === '' ? { fault: 'is empty' } : { text };
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    return { fault: fileErrors.get(code) ?? `cannot be read (${code})` };
+  }
+};

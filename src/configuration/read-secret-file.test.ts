@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readSecretFile } from './read-secret-file.ts';
+import { readSecretFile } from './load.ts';
 
 let folder = '';
 beforeAll(() => {

@@ -3,7 +3,7 @@ import type { QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import type { UnusablePart } from '#domain/quick-app/unusable-part.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 
-const maxNames = 5;
+const maxParts = 5;
 const maxNameLength = 100;
 
 /** The parts of configured quick apps that turned out to be unusable, as far as a call or a document reading found out. */
@@ -58,7 +58,7 @@ function toKey(part: UnusablePart): string {
 function toSentence(part: UnusablePart): string {
   if (part.kind === 'document') return `${part.application} cannot look anything up in ${part.reference}: ${part.failure}`;
   const { application, toolset, names } = part;
-  const listed = names.slice(0, maxNames).map((name) => name.slice(0, maxNameLength));
-  const more = names.length > maxNames ? ', …' : '';
+  const listed = names.slice(0, maxParts).map((name) => name.slice(0, maxNameLength));
+  const more = names.length > maxParts ? ', …' : '';
   return `allowed_tools of ${application} names tools that the MCP server ${toolset} does not have: ${listed.join(', ')}${more}`;
 }

@@ -7,7 +7,7 @@ import { toParameters } from './to-parameters.ts';
 
 /** As many as a model can be offered. */
 const mostTools = 512;
-const longestName = 200;
+const maxNameChars = 200;
 /** Of all schemas together. */
 const mostSchemaChars = 2 * 1024 ** 2;
 /** Their values are words of JSON Schema or names, which a short secret may be by chance. */
@@ -16,14 +16,14 @@ const structural: ReadonlySet<string> = new Set(['type', 'required', 'format', '
 /** What a server has, as people are told of it: by name, within bounds, `mask` taking out what nobody is shown. */
 export function toSurvey(listed: readonly ListedTool[], mask: (text: string) => string): ToolsetSurvey {
   const callable = listed.filter((tool) => !isLeftOut(tool)).toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const leftOut = listed.filter(isLeftOut).map(({ name }) => name.slice(0, longestName));
+  const leftOut = listed.filter(isLeftOut).map(({ name }) => name.slice(0, maxNameChars));
   let room = mostSchemaChars;
   const tools = callable.slice(0, mostTools).map(({ name, title, description, inputSchema, annotations }): SurveyedTool => {
     const parameters = masked(toParameters(inputSchema), mask) as JsonObject;
     room -= JSON.stringify(parameters).length;
     return {
       name,
-      title: mask(title ?? '').slice(0, longestName),
+      title: mask(title ?? '').slice(0, maxNameChars),
       description: mask(description ?? '').slice(0, longestDescription),
       parameters: room < 0 ? undefined : parameters,
       isReadOnly: annotations?.readOnlyHint === true,

@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Chunk, Delta, FinishReason } from '#contract/chat/chunk.ts';
+import type { Chunk, Delta, FinishReason, ResponseAttachment } from '#contract/chat/chunk.ts';
 import type { MessagesUsage } from '#contract/messages/dialect.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { toAttachment } from './to-attachment.ts';
 import { toFinishReason, toUsage, withLater } from './to-usage.ts';
 
 const maxBlocks = 10_000;
@@ -191,5 +190,23 @@ export class MessageReader {
 }
 
 function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** A citation as an attachment: the passage, and where it is from. */
+function toAttachment(citation: JsonObject, index: number): ResponseAttachment {
+  const { cited_text: passage, url, source } = citation;
+  const title = [citation.title, citation.document_title].find(isTextPart);
+  const from = [url, source].find(isTextPart);
+  return {
+    index,
+    type: 'text/plain',
+    ...(title !== undefined && { title }),
+    data: isTextPart(passage) ? passage : '',
+    ...(from !== undefined && { reference_url: from }),
+  };
+}
+
+function isTextPart(value: unknown): value is string {
   return typeof value === 'string';
 }

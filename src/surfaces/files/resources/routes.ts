@@ -7,13 +7,16 @@ import {
   ConversationRecord,
   PermissionListRequest,
   PromptRecord,
+  PublicationListRequest,
   parsePermissions,
   parserOf,
   RelocationRequest,
+  ShareListRequest,
 } from '#contract/resource-requests.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, mostGrants } from '#domain/callers/held-rights.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
 import type { Relocation } from '#domain/files/relocation.ts';
 import {
   type ContentKind,
@@ -39,7 +42,6 @@ import { noPlace, notFound, pathTooLong } from './not-found.ts';
 import { type AskedOperation, readOperation } from './read-operation.ts';
 import { readStrictBody } from './read-strict-body.ts';
 import { callerOf, type ResourceDeps } from './resource-deps.ts';
-import { sharedRoutes } from './shared-routes.ts';
 import { toMetadata } from './to-metadata.ts';
 
 /** What is stored beside files, and what is done with all of it alike. */
@@ -236,4 +238,25 @@ function toItem(param: string, url: string): ResourcePlace {
 
 function isOfContents(relocation: Relocation<ResourceKind>): relocation is Relocation<ContentKind> {
   return relocation.from.kind !== 'applications';
+}
+
+type SharedDeps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
+
+const parseShares = parserOf(ShareListRequest);
+const parsePublications = parserOf(PublicationListRequest);
+
+/** `POST /v1/ops/resource/share/list` and `/v1/ops/publication/list`: what others shared and published, which is nothing: users share nothing here. */
+function sharedRoutes(app: FastifyInstance, deps: SharedDeps): void {
+  serveEarly(app, { method: 'POST', url: '/v1/ops/resource/share/list' }, async (request) => {
+    const { caller, body } = await readOperation(deps, request, parseShares);
+    requireOwn(caller, 'see what is shared');
+    body();
+    return { resources: [] };
+  });
+  serveEarly(app, { method: 'POST', url: '/v1/ops/publication/list' }, async (request) => {
+    const { caller, body } = await readOperation(deps, request, parsePublications);
+    requireOwn(caller, 'see what is published');
+    body();
+    return { publications: [] };
+  });
 }

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import { never } from '#test/talk-to-demo.ts';
-import { fittingTool, scoreTools, splitClauses } from './pick-tool.ts';
+import { fittingTool, scoreTools, splitClauses } from './answer-by-tool.ts';
 
 const embedder = new LocalEmbedder();
 afterAll(() => embedder.close());
