@@ -1,6 +1,6 @@
 // The floors of the house: a room imports itself and anything below, never a neighbour, never up (docs/straight-line.md).
 const borders = 'surfaces|stores|upstreams|tools|identity|configuration|telemetry';
-const floors = ['base', 'contract', 'domain', `(${borders})`, 'agent', 'pipeline', 'app'];
+const floors = ['base', 'contract', 'domain', 'services', `(${borders})`, 'agent', 'pipeline', 'app'];
 
 const upward = floors.slice(0, -1).map((floor, height) => ({
   name: `no-way-up-from-${floor.replace(/[()]/g, '').replaceAll('|', '-')}`,
@@ -17,6 +17,12 @@ const strangers = [
     severity: 'error',
     from: { path: `^src/(${borders})/` },
     to: { path: `^src/(${borders})/`, pathNot: '^src/$1/' },
+  },
+  {
+    name: 'services-are-strangers',
+    severity: 'error',
+    from: { path: '^src/services/([^/]+)/', pathNot: '\\.test\\.ts$' },
+    to: { path: '^src/services/', pathNot: '^src/services/$1/' },
   },
   {
     name: 'siblings-are-strangers',

@@ -2,8 +2,8 @@ import { Recurring } from '#base/time/recurring.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart, Evaluations } from '#domain/evaluation/evaluations.ts';
-import type { NodeLife } from '#domain/responses/node-life.ts';
-import type { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
+import type { InFlightCalls } from '#services/calls/in-flight-calls.ts';
+import type { NodeLife } from '#services/nodes/node-lease.ts';
 import { EvaluationRun, type EvaluationRunDeps } from './evaluation-run.ts';
 
 export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import type { KeptTexts, StateOwner } from '#domain/quick-app/kept-texts.ts';
+import type { KeptTexts, StateOwner } from '#services/files/kept-texts.ts';
 import type { Citation } from '../citations.ts';
 import type { EarlierResults } from '../results/kept-results.ts';
 import type { RunMemory } from '../run-memory.ts';

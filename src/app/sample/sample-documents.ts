@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { sampleBucket as bucket } from '#domain/files/bucket.ts';
 import { toReference } from '#domain/files/file-references.ts';
-import type { KeptTextsDeps } from '#domain/quick-app/kept-texts.ts';
+import type { KeptTextsDeps } from '#services/files/kept-texts.ts';
 
 export interface SampleDocument {
   readonly name: string;

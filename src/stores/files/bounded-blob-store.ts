@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import { UploadSlots } from '#domain/files/upload-slots.ts';
+import { UploadSlots } from '#services/files/upload-slots.ts';
 
 /** A store of contents that takes so many at once; further ones are a StoreFault. */
 export class BoundedBlobStore implements BlobStore {

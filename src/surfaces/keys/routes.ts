@@ -14,10 +14,10 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { KeyPlace, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { toMadeKey } from '#domain/callers/made-key-form.ts';
-import type { MadeKeys } from '#domain/callers/made-keys.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { MadeKeys } from '#services/keys/made-keys.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 

@@ -1,6 +1,6 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type ContentKind, maxNamedPathBytes, type ResourceKind } from '#domain/files/resource-place.ts';
-import { resourceNotFound } from '#domain/files/stored-resources.ts';
+import { resourceNotFound } from '#services/files/stored-resources.ts';
 
 /** The 404 of a kind. */
 export function notFound(kind: ResourceKind): ParleyError {

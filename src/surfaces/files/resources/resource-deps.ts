@@ -3,7 +3,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationResources } from '#domain/deployments/application-resources.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { StoredResources } from '#domain/files/stored-resources.ts';
+import type { StoredResources } from '#services/files/stored-resources.ts';
 import { readCredentials } from '../../http/read-request.ts';
 
 /** What the routes of stored things work with. */

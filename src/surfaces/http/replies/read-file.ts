@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpRefusal } from '#contract/errors/errors.ts';
 import type { ByteRange } from '#domain/files/blob-store.ts';
 import type { FileFacts } from '#domain/files/file-index.ts';
-import type { OpenedFile, Selection } from '#domain/files/stored-resources.ts';
+import type { OpenedFile, Selection } from '#services/files/stored-resources.ts';
 import { isKnown, isOfRange } from '../conditions.ts';
 import { letGoOfStalled } from './event-stream.ts';
 

@@ -6,7 +6,6 @@ import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Target } from '#domain/call.ts';
 import type { ConversationStore } from '#domain/responses/conversation-store.ts';
-import type { NodeLife } from '#domain/responses/node-life.ts';
 import type {
   ConversationTurn,
   EndedResponse,
@@ -15,6 +14,7 @@ import type {
   StoredResponse,
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
+import type { NodeLife } from '#services/nodes/node-lease.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
 import type { UnheardWrites } from './unheard-writes.ts';
 import { untilStored } from './until-stored.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { BlobStore } from '../files/blob-store.ts';
-import type { FileIndex, IndexedFile } from '../files/file-index.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
+import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
 
 /** Whom a state belongs to: it is good for one user and one application (contract, points read two ways). */
 export interface StateOwner {

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { FileIndex, Reservation } from './file-index.ts';
+import type { FileIndex, Reservation } from '#domain/files/file-index.ts';
 
 export interface FileQuotaDeps {
   readonly index: FileIndex;

@@ -1,4 +1,4 @@
-import { StoreFault } from '../store-fault.ts';
+import { StoreFault } from '#domain/store-fault.ts';
 
 /** Uploads under way, so many for each bucket: slow ones of one user leave the others what the node can take. */
 export class UploadSlots {

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { KeyStore, StoredKey } from './key-store.ts';
-import { toMadeKey } from './made-key-form.ts';
+import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
+import { toMadeKey } from '#domain/callers/made-key-form.ts';
 import { MadeKeys } from './made-keys.ts';
 
 const { key, ...made } = toMadeKey('k'.repeat(43));

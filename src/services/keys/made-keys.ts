@@ -4,13 +4,13 @@ import { Recurring } from '#base/time/recurring.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
-import { StoreFault } from '../store-fault.ts';
-import { type IsAllowed, requireAllowedAddress, toIsAllowed } from './allowed-address.ts';
-import type { Caller, MadeKey } from './caller.ts';
-import { unauthorized } from './identify.ts';
-import type { KeyStore, StoredKey } from './key-store.ts';
-import { digestOfKey } from './made-key-form.ts';
-import { isSignedIn, offersKeys, selfServiceOf } from './self-service.ts';
+import { type IsAllowed, requireAllowedAddress, toIsAllowed } from '#domain/callers/allowed-address.ts';
+import type { Caller, MadeKey } from '#domain/callers/caller.ts';
+import { unauthorized } from '#domain/callers/identify.ts';
+import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
+import { digestOfKey } from '#domain/callers/made-key-form.ts';
+import { isSignedIn, offersKeys, selfServiceOf } from '#domain/callers/self-service.ts';
+import { StoreFault } from '#domain/store-fault.ts';
 
 /** How soon this node learns what others write; everything is in force within a second. */
 const lookMs = 300;

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
-import type { RunStore } from './response-store.ts';
+import type { RunStore } from '#domain/responses/response-store.ts';
 
 const renewMs = 4_000;
 /** How long others wait for a node that says nothing. */

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { Caller } from '../callers/caller.ts';
-import type { BlobStore, ByteRange } from './blob-store.ts';
-import type { FileFacts, FileIndex, IndexedFile, IndexPlace } from './file-index.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
+import type { FileFacts, FileIndex, IndexedFile, IndexPlace } from '#domain/files/file-index.ts';
+import { type FolderPage, type FolderQuery, listFolder } from '#domain/files/list-folder.ts';
+import { destinationTaken, type Relocation, sourceAbsent } from '#domain/files/relocation.ts';
+import { type ContentKind, type ContentPlace, type FilePlace, shelfOf } from '#domain/files/resource-place.ts';
+import { requireReadable, requireWritable } from '#domain/files/resource-rights.ts';
+import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import { FileRoom, overQuota } from './file-quota.ts';
-import { type FolderPage, type FolderQuery, listFolder } from './list-folder.ts';
-import { destinationTaken, type Relocation, sourceAbsent } from './relocation.ts';
-import { type ContentKind, type ContentPlace, type FilePlace, shelfOf } from './resource-place.ts';
-import { requireReadable, requireWritable } from './resource-rights.ts';
 import { UploadSlots } from './upload-slots.ts';
-import { preconditionFailed, type WriteCondition } from './write-condition.ts';
 
 /** How much is stored. */
 interface FileBounds {
