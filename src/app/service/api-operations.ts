@@ -1,5 +1,6 @@
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { adminOperations } from '#surfaces/admin/operations.ts';
+import { adminUserOperations } from '#surfaces/admin/user-operations.ts';
 import { evaluationOperations } from '#surfaces/applications/evaluation/operations.ts';
 import { importOperations } from '#surfaces/applications/import-operations.ts';
 import { applicationOperations } from '#surfaces/applications/operations.ts';
@@ -52,6 +53,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...resourceOperations,
     ...relocationOperations,
     ...adminOperations,
+    ...adminUserOperations,
     ...signInOperations,
     ...opsOperations,
   ];

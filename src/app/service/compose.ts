@@ -7,6 +7,7 @@ import { createLetterIds } from '#base/text/letter-id.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
+import { BlockedUsers, userBlocked } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createIdentify, hasExpired, type Identify, unauthorized } from '#domain/callers/identify.ts';
 import { MadeKeys } from '#domain/callers/made-keys.ts';
@@ -20,6 +21,7 @@ import { createSignInWays } from '#identity/sign-in-ways.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
 import { AddinMount } from '#surfaces/addin/mount.ts';
 import { adminRoutes } from '#surfaces/admin/routes.ts';
+import { adminUserRoutes } from '#surfaces/admin/user-routes.ts';
 import { importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
 import { toolRoutes } from '#surfaces/applications/tool-routes.ts';
@@ -100,9 +102,10 @@ export function composeService(given: ServiceDeps): Service {
   parts.prepare?.(app);
   const madeKeys = composeMadeKeys(app, parts, inFlightCalls);
   endExpiredCalls(app, parts, inFlightCalls);
-  const identify = composeIdentify(parts, madeKeys);
-  addCallRoutes(app, parts, { ...line, identify, inFlightCalls, madeKeys });
-  addOtherRoutes(app, parts, { ...line, identify, madeKeys });
+  const blockedUsers = composeBlockedUsers(app, parts, inFlightCalls);
+  const identify = composeIdentify(parts, { madeKeys, blockedUsers });
+  addCallRoutes(app, parts, { ...line, identify, inFlightCalls, madeKeys, blockedUsers });
+  addOtherRoutes(app, parts, { ...line, identify, madeKeys, blockedUsers });
   composeEvaluations(app, parts, { innerCalls: line.innerCalls, identify, inFlightCalls });
   const prepareDocuments = (): void => line.documents.prepare(() => snapshot().deployments.values());
   return { app, inFlightCalls, loadBalancer, prepareDocuments };
@@ -146,13 +149,13 @@ function pathsOf(aliases: Configuration['aliases']): readonly MethodOfPath[] {
 
 function composeIdentify(
   { snapshot, http, clock, caches, stores, noteFault, noteAudit }: CompleteServiceDeps,
-  madeKeys: MadeKeys | undefined,
+  { madeKeys, blockedUsers }: Pick<Behind, 'madeKeys' | 'blockedUsers'>,
 ): Identify {
   const noteRefusal = (code: string): void =>
     noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
   const noteSignIn = madeKeys && ((caller: Caller) => madeKeys.noteSignIn(caller));
   const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, noteFault, noteSignIn });
-  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, madeKeys, noteRefusal });
+  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, madeKeys, blockedUsers, noteRefusal });
 }
 
 /** The keys that users made. What goes on with one that is no longer in force is ended. */
@@ -166,6 +169,19 @@ function composeMadeKeys(
   madeKeys.onChange(() => inFlightCalls.abortOf((caller) => madeKeys.hasEnded(caller), keyEnded()));
   app.addHook('onClose', () => madeKeys.close());
   return madeKeys;
+}
+
+/** The users that administrators blocked. Their calls in progress end. */
+function composeBlockedUsers(
+  app: FastifyInstance,
+  { keys, noteFault }: CompleteServiceDeps,
+  inFlightCalls: InFlightCalls,
+): BlockedUsers | undefined {
+  if (keys === undefined) return undefined;
+  const blockedUsers = new BlockedUsers({ store: keys.blockedUsers, isShared: keys.isShared, noteFault });
+  blockedUsers.onChange(() => inFlightCalls.abortOf((caller) => blockedUsers.has(caller), userBlocked()));
+  app.addHook('onClose', async () => blockedUsers.close());
+  return blockedUsers;
 }
 
 /** How soon calls end after the key of a configuration file that started them expires. */
@@ -191,12 +207,16 @@ function keyEnded(): ParleyError {
 /** What nobody can guess: 256 bits. */
 const newSecret = (): string => randomBytes(32).toString('base64url');
 
-type Behind = Line & { readonly identify: Identify; readonly madeKeys: MadeKeys | undefined };
+interface Behind extends Line {
+  readonly identify: Identify;
+  readonly madeKeys: MadeKeys | undefined;
+  readonly blockedUsers: BlockedUsers | undefined;
+}
 
 /** Where deployments are called, in each dialect, and listed. */
 function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind & Pick<Service, 'inFlightCalls'>): void {
   const { snapshot, clock, telemetry } = parts;
-  const { identify, catalog, calls, inFlightCalls, madeKeys } = behind;
+  const { identify, catalog, calls, inFlightCalls, madeKeys, blockedUsers } = behind;
   const { aliases } = snapshot().configuration;
   const handler = new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry });
   const { compat } = aliases;
@@ -205,7 +225,8 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
   const stored = composeResponses(parts, {
     ...{ identify, calls, inFlightCalls },
-    hasEnded: (caller) => madeKeys?.hasEnded(caller) === true || hasExpired(caller, clock.epochMs()),
+    hasEnded: (caller) =>
+      madeKeys?.hasEnded(caller) === true || blockedUsers?.has(caller) === true || hasExpired(caller, clock.epochMs()),
   });
   stored?.addRoutes(app, compat);
   const responsesDeps: ResponsesDeps = {
@@ -283,10 +304,20 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
     resourceRoutes(app, { snapshot, identify, contents, applications: resources });
   }
   addChatRoutes(app, parts, { identify, files: contents });
-  if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
+  if (parts.admin !== undefined) addAdminRoutes(app, parts, behind);
   consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });
   const listWays = createSignInWays({ snapshot, http: parts.http, clock, caches: parts.caches, noteFault });
   uiRoutes(app, { listWays, settings: () => snapshot().configuration.page });
+}
+
+function addAdminRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
+  const { admin, keys, clock, noteAudit } = parts;
+  const { identify, madeKeys, blockedUsers } = behind;
+  if (admin === undefined) return;
+  adminRoutes(app, { ...admin, identify, clock });
+  if (keys === undefined || madeKeys === undefined || blockedUsers === undefined) return;
+  const { store, blockedUsers: blockedUserStore } = keys;
+  adminUserRoutes(app, { identify, clock, store, madeKeys, blockedUserStore, blockedUsers, noteAudit });
 }
 
 /** The conversations of the page, and what is shared of them. */

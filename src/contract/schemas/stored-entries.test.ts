@@ -77,6 +77,7 @@ describe('storedEntries', () => {
  * Kind of entry that the routes of each file store. Add a new file with a writing route here, and its entries to `storedEntries`.
  */
 const routes: Readonly<Record<string, keyof typeof storedEntries | 'nothing' | 'copies'>> = {
+  'src/surfaces/admin/user-routes.ts': 'blockedUser',
   'src/surfaces/applications/evaluation/case-routes.ts': 'evaluationCases',
   'src/surfaces/applications/evaluation/evaluation-routes.ts': 'evaluationCases',
   'src/surfaces/applications/import-routes.ts': 'nothing',
