@@ -3,3 +3,6 @@ export const defaultRole = 'default';
 
 /** The role that opens the operation of the service, and how its configured applications work. */
 export const adminRole = 'admin';
+
+/** The role that reads everything under `/v1/admin` and changes nothing. */
+export const auditorRole = 'auditor';

@@ -29,6 +29,15 @@ export const NewKey = Type.Object(
 );
 export type NewKey = Static<typeof NewKey>;
 
+/** The body of a request that blocks a user. */
+export const BlockedUserBody = Type.Object(
+  {
+    reason: Type.Optional(Type.String({ maxLength: 1000, description: 'A note for administrators. The user does not see it.' })),
+  },
+  { additionalProperties: false },
+);
+export type BlockedUserBody = Static<typeof BlockedUserBody>;
+
 /** What is asked for by a user who has a key replaced. */
 export const KeyRotation = Type.Object(
   {
@@ -43,3 +52,21 @@ export const KeyRotation = Type.Object(
   { additionalProperties: false },
 );
 export type KeyRotation = Static<typeof KeyRotation>;
+
+const text = { type: 'string' };
+const time = { type: 'integer', description: 'Milliseconds since the epoch.' };
+
+/** JSON Schema of what users and administrators see of a key. */
+export const userKeyFields = {
+  properties: {
+    id: text,
+    name: { type: 'string', description: 'Empty if its user gave it none.' },
+    prefix: { type: 'string', description: 'How the key begins.' },
+    createdAt: time,
+    lastUsedAt: { type: ['integer', 'null'], description: 'Milliseconds since the epoch; null: never.' },
+    expiresAt: time,
+    deployments: { type: 'array', items: text, description: 'Absent: all that the user may call.' },
+    allowedIps: { type: 'array', items: text, description: 'Absent: any.' },
+  },
+  required: ['id', 'name', 'prefix', 'createdAt', 'lastUsedAt', 'expiresAt'],
+};

@@ -73,7 +73,7 @@ export const gauges = {
   upstreamState: {
     name: 'parley.upstream.state',
     unit: '',
-    description: 'Whether an upstream is left alone for a while: 0 ready, 1 off.',
+    description: 'State of an upstream: 0 ready, 1 paused, 2 rejects the credentials of the configuration.',
   },
   configurationFaults: {
     name: 'parley.configuration.faults',

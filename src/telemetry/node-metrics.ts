@@ -1,4 +1,5 @@
 import type { Caches } from '#base/cache/cache-registry.ts';
+import type { UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
 import { type Metric, toCounter, toGauge, toHistogram } from './metric.ts';
 import type { ProcessReadings } from './process-readings.ts';
@@ -8,7 +9,7 @@ import type { SeriesStore } from './series-store.ts';
 /** What is read at the moment of collection, rather than counted. */
 export interface LiveState {
   /** All upstreams that are configured. */
-  readonly upstreams: () => Iterable<{ readonly id: string; readonly off: boolean }>;
+  readonly upstreams: () => Iterable<Pick<UpstreamState, 'id' | 'off' | 'rejectsWith'>>;
   /** How many faults the configuration has that was last refused; 0 when the newest is in force. */
   readonly configurationFaults: () => number;
 }
@@ -56,7 +57,10 @@ function readSeries(series: SeriesStore): Metric[] {
 
 function readLive({ configurationFaults, upstreams }: LiveState): Metric[] {
   const states: Reading[] = [];
-  for (const { id, off } of upstreams()) states.push({ value: off ? 1 : 0, attributes: { 'parley.upstream': id } });
+  for (const { id, off, rejectsWith } of upstreams()) {
+    const value = rejectsWith === undefined ? 0 : 2;
+    states.push({ value: off ? 1 : value, attributes: { 'parley.upstream': id } });
+  }
   return [toGauge(gauges.upstreamState, states), toGauge(gauges.configurationFaults, [plain(configurationFaults())])];
 }
 

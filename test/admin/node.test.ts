@@ -97,6 +97,57 @@ describe('a node', () => {
     expect(await told(jsonReply(plainCompletion('Hello')))).toEqual([null, 'ok', null]);
   });
 
+  it('is degraded while an upstream rejects the credentials of the configuration, also with another key, until a call succeeds', async () => {
+    await using locked = await startScriptedUpstream();
+    const keys = { [callerKey]: { project: 'test', role: 'admin' } };
+    const toModels = (key: string) => ({ keyed: { upstreams: [{ endpoint: locked.endpoint, key }] } });
+    await using itself = await startProcess({ configuration: { models: toModels(canary), keys } });
+    const ask = async (...replies: readonly Reply[]) => {
+      for (const reply of replies) {
+        locked.script(reply);
+        await itself.chat('keyed', { messages: hello });
+      }
+      const get = (path: string) => itself.ask({ method: 'GET', path, headers: { 'api-key': callerKey } });
+      const { reasons } = (await get('/health')).json as { reasons: readonly { code: string; message: string }[] };
+      expect(((await get('/v1/admin/state')).json as NodeReport).health.reasons).toEqual(reasons);
+      const [, metric] = /^parley_upstream_state\{[^}]*\} (\d)$/m.exec((await get('/metrics')).text) ?? [];
+      return [metric, ...reasons.map(({ code, message }) => `${code}: ${message.replace(/#[0-9a-f]{8}/, '')}`)];
+    };
+    const rejected = (status: number) =>
+      `upstream_credentials_rejected: keyed rejects the credentials of the configuration with ${status}. Check key and headers of this upstream.`;
+    const good = jsonReply(plainCompletion('Hello'));
+    expect(await ask(good)).toEqual(['0']);
+    expect(await ask(refusal(403))).toEqual(['0']);
+    expect(await ask(refusal(403))).toEqual(['2', rejected(403)]);
+    expect(await ask(good)).toEqual(['0']);
+    expect(await ask(refusal(403), good, refusal(403))).toEqual(['0']);
+    expect(await ask(refusal(401))).toEqual(['2', rejected(401)]);
+    expect(await ask(refusal(400))).toEqual(['2', rejected(401)]);
+    await itself.configure({ models: toModels('another key'), keys });
+    await vi.waitUntil(() => itself.output.stdout.includes('read anew'), patience);
+    expect(await ask()).toEqual(['0']);
+    expect(await ask(refusal(401))).toEqual(['2', rejected(401)]);
+    expect(await ask(good)).toEqual(['0']);
+  });
+
+  it('keeps an upstream paused across a reload that changes its key alone', async () => {
+    await using away = await startScriptedUpstream(refusal(429, { 'retry-after': '50' }));
+    const keys = { [callerKey]: { project: 'test', role: 'admin' } };
+    const toModels = (upstream: object) => ({ keyed: { upstreams: [{ endpoint: away.endpoint, ...upstream }] } });
+    await using itself = await startProcess({ configuration: { models: toModels({ key: 'one' }), keys } });
+    await itself.chat('keyed', { messages: hello });
+    const reload = async (upstream: object) => {
+      const before = itself.output.stdout.split('read anew').length;
+      await itself.configure({ models: toModels(upstream), keys });
+      await vi.waitUntil(() => itself.output.stdout.split('read anew').length > before, patience);
+      const { json } = await itself.ask({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
+      return (json as NodeReport).upstreams[0]?.state;
+    };
+    expect(await reload({ key: 'two' })).toBe('rate_limited');
+    expect(await reload({})).toBe('rate_limited');
+    expect(await reload({ key: 'two', weight: 2 })).toBe('ok');
+  });
+
   it('reports why an upstream cannot be reached, in the log too', async () => {
     const keys = { [callerKey]: { project: 'test', role: 'admin' } };
     const models = { away: { upstreams: [{ endpoint: 'http://127.0.0.1:1/v1' }], maxRetryAttempts: 1 } };

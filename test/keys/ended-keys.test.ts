@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { StoreFault } from '#domain/store-fault.ts';
+import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { ask, askStream } from '#test/ask.ts';
 import { startService, type TestService } from '#test/start-service.ts';
@@ -209,7 +210,7 @@ describe('a node that hears nothing of keys', () => {
         identityProviders: { corporate: entryOf(house.issuer, { rolesClaim: 'roles' }) },
         roles: { maker: { selfService: { keys: 1, maxDays: 1 } } },
       },
-      { keys: { store, isShared: true }, clock: house.clock },
+      { keys: { store, blockedUsers: new SqlBlockedUserStore(house.database), isShared: true }, clock: house.clock },
     );
     const token = await house.issuer.token({ sub: 'ada', roles: 'maker' });
     const made = await makeKey(house.nodes[0], token);
@@ -223,5 +224,27 @@ describe('a node that hears nothing of keys', () => {
     await askWith(house.nodes[0], token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
     isAway = false;
     expect(await knows(node, made.key)).toBe('401 invalid_api_key');
+  });
+});
+
+describe('a node that cannot read the blocked users', () => {
+  it('serves with the list that it has, and ends the calls of blocked users once it reads one', async () => {
+    await using house = await startKeysHouse('SQLite');
+    let isAway = true;
+    const blockedUsers = new SqlBlockedUserStore(house.database);
+    const changes = blockedUsers.changes.bind(blockedUsers);
+    blockedUsers.changes = async (since) => {
+      if (isAway) throw new StoreFault('it is away');
+      return changes(since);
+    };
+    const keys = { store: new SqlKeyStore(house.database), blockedUsers, isShared: true };
+    await using node: TestService = await startService({}, { keys, clock: house.clock });
+    await blockedUsers.put({ user: 'key:test', reason: null, blockedAtMs: 1, blockedBy: 'key:office' });
+    expect(await knows(node, 'caller-key')).toBe('key:test');
+    isAway = false;
+    await vi.waitFor(async () => expect(await knows(node, 'caller-key')).toBe('403 user_blocked'), soon);
+    isAway = true;
+    house.clock.pass(120_000);
+    expect(await knows(node, 'caller-key')).toBe('403 user_blocked');
   });
 });

@@ -1,11 +1,14 @@
 import type { ServiceDeps } from '#app/service/service-parts.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import { SqlJournal } from '#stores/sql/journal/journal.ts';
+import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { type Answered, ask } from '#test/ask.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+import { report } from '../admin/support.ts';
 import { entryOf, type Issuer, MovedClock, startIssuer } from '../identity/support.ts';
 import { MemoryBlobs } from '../retrieval/library.ts';
 
@@ -54,7 +57,12 @@ export async function startKeysHouse(
   });
   const start = () =>
     startService(configuration(), {
-      keys: { store: new SqlKeyStore(stored.database), isShared: true },
+      keys: {
+        store: new SqlKeyStore(stored.database),
+        blockedUsers: new SqlBlockedUserStore(stored.database),
+        isShared: true,
+      },
+      admin: { journal: new SqlJournal(stored.database), readNode: () => report },
       responses: { ...stored.stores(), isShared: true },
       files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() },
       ...stored.evaluating(),

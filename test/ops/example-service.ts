@@ -17,6 +17,7 @@ import { bucketOf } from '#domain/files/bucket.ts';
 import type { FileFacts } from '#domain/files/file-index.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
+import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
@@ -87,7 +88,7 @@ export async function startExampleService(): Promise<ExampleService> {
     },
   };
   const upstream = await startScriptedUpstream(answerOthers);
-  const keys = { store: new SqlKeyStore(database), isShared: false };
+  const keys = { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false };
   const issuer = await startIssuer();
   const token = await issuer.token({ sub: 'ada', roles: maker.roles });
   const others = { responses, evaluations, chats: stored.chats(), shares: stored.shares(), keys };
@@ -121,6 +122,7 @@ export async function startExampleService(): Promise<ExampleService> {
       await putEvaluated(evaluations.store);
       await database.run((kysely) => kysely.deleteFrom('api_keys').execute());
       await keys.store.add(maker, 10);
+      await keys.blockedUsers.put({ user: exampleNames.blockedUser, reason: null, blockedAtMs: 1, blockedBy: subject });
       await consents.delete(subject, 'sample-with-consent');
       await consents.put(subject, { deployment: 'sample-account', form: {}, acceptedAtMs: 1 });
     },

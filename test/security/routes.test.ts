@@ -307,6 +307,24 @@ const table: readonly Row[] = [
   ...['usage', 'calls', 'audit', 'state'].map(
     (name): Row => ({ route: `GET /v1/admin/${name}`, asking: get(`/v1/admin/${name}`), told: byOwner(200) }),
   ),
+  ...['keys', 'blocked-users'].map(
+    (name): Row => ({ route: `GET /v1/admin/${name}`, asking: get(`/v1/admin/${name}`), told: byOwner(200) }),
+  ),
+  {
+    route: 'DELETE /v1/admin/keys/:key',
+    asking: () => ({ method: 'DELETE', path: '/v1/admin/keys/none' }),
+    told: byOwner(noKey),
+  },
+  {
+    route: 'PUT /v1/admin/blocked-users/:user',
+    asking: put('/v1/admin/blocked-users/a%2Fb', {}),
+    told: byOwner(201),
+  },
+  {
+    route: 'DELETE /v1/admin/blocked-users/:user',
+    asking: () => ({ method: 'DELETE', path: '/v1/admin/blocked-users/none' }),
+    told: byOwner('404 user_not_blocked'),
+  },
   { route: 'GET /v1/user/usage', asking: get('/v1/user/usage'), told: keyed(200, { chain: denied }) },
   { route: 'GET /v1/user/calls', asking: get('/v1/user/calls'), told: keyed(200, { chain: denied }) },
   { route: 'GET /v1/user/keys', asking: get('/v1/user/keys'), told: bySignedIn(200) },

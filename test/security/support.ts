@@ -11,6 +11,7 @@ import { SqlApplicationStore } from '#stores/sql/applications/application-store.
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
+import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
@@ -45,7 +46,7 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
   const parts: Parts = {
     admin: { journal: new SqlJournal(database), readNode: () => report },
     applications,
-    keys: { store: new SqlKeyStore(database), isShared: false },
+    keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false },
     evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
     noteFault: (message, thrown) => faults.push(`${message}: ${describe(thrown)}`),

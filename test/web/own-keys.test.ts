@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
+import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
@@ -23,7 +24,12 @@ beforeAll(async () => {
   browser = await startBrowser();
   fresh = await freshSqlite();
   opened = await fresh.open();
-  service = await startService({}, { keys: { store: new SqlKeyStore(opened.database), isShared: false } });
+  service = await startService(
+    {},
+    {
+      keys: { store: new SqlKeyStore(opened.database), blockedUsers: new SqlBlockedUserStore(opened.database), isShared: false },
+    },
+  );
   oidc = await startOidcServer((user) => (user === 'guest' ? ['guest'] : ['staff']), `${service.url}/`);
   const provider = { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles' };
   const signIn = { clientId: 'page', displayName: 'Example Corp', scopes: ['openid', 'use'] };

@@ -1,11 +1,16 @@
 import { adminOperations } from '#surfaces/admin/operations.ts';
 import { adminRoutes } from '#surfaces/admin/routes.ts';
+import { adminUserOperations } from '#surfaces/admin/user-operations.ts';
+import { adminUserRoutes } from '#surfaces/admin/user-routes.ts';
 import type { Feature } from '../service/feature.ts';
 
-/** Usage, calls, audit log, and state of the node, for administrators. */
+/** Usage, calls, audit log, state of the node, and the keys and blocks of users, for administrators. */
 export const administration: Feature = {
-  operations: () => adminOperations,
-  add({ app, admin, ...core }) {
-    if (admin !== undefined) adminRoutes(app, { ...core, ...admin });
+  operations: () => [...adminOperations, ...adminUserOperations],
+  add({ app, admin, keys, madeKeys, blockedUsers, ...core }) {
+    if (admin === undefined) return;
+    adminRoutes(app, { ...core, ...admin });
+    if (keys === undefined || madeKeys === undefined || blockedUsers === undefined) return;
+    adminUserRoutes(app, { ...core, store: keys.store, madeKeys, blockedUserStore: keys.blockedUsers, blockedUsers });
   },
 };

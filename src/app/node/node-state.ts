@@ -131,6 +131,7 @@ export class NodeState {
     ...[...this.upstreams()]
       .filter(({ off }) => off)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
+    ...[...this.upstreams()].flatMap(({ id, rejectsWith }) => (rejectsWith === undefined ? [] : [toRejection(id, rejectsWith)])),
     ...this.#stores.shared.filter(({ isAway }) => isAway()).map(toAbsence),
     ...(this.#stores.takesWrites() ? [] : [writesRefused]),
     ...(this.#stores.areFilesElsewhere() ? [filesElsewhere] : []),
@@ -168,6 +169,13 @@ export class NodeState {
 
 function isMadeByUser({ deployment }: Dangling): boolean {
   return deployment.startsWith(madeByUsers);
+}
+
+function toRejection(id: string, status: number): Reason {
+  return {
+    code: 'upstream_credentials_rejected',
+    message: `${id} rejects the credentials of the configuration with ${status}. Check key and headers of this upstream.`,
+  };
 }
 
 function toAbsence({ name }: SharedStore): Reason {

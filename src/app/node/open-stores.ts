@@ -16,6 +16,7 @@ import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
+import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlLimitCounters } from '#stores/sql/limits/limit-counters.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
@@ -117,7 +118,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     },
     chats: new SqlChatStore(database, seal, tools.caches.open('chat_texts', chatTextBounds(chatTextBytes(memoryOfProcess())))),
     shares: new SqlShareStore(database, seal),
-    keys: { store: new SqlKeyStore(database), isShared: shared.length > 0 },
+    keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: shared.length > 0 },
     journal: new SqlJournal(database),
     shared,
     takesWrites,

@@ -1,5 +1,6 @@
 import type { Caches } from '#base/cache/cache-registry.ts';
 import type { Clock } from '#base/time/clock.ts';
+import type { BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import type { KeyStore } from '#domain/callers/key-store.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
@@ -46,6 +47,8 @@ export interface ResponseStores {
 /** Where keys are kept that users make. */
 export interface KeyStores {
   readonly store: KeyStore;
+  /** The users that administrators blocked. */
+  readonly blockedUsers: BlockedUserStore;
   /** Whether other nodes write there too. */
   readonly isShared: boolean;
 }

@@ -7,6 +7,7 @@ import { createLetterIds } from '#base/text/letter-id.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
+import { BlockedUsers, userBlocked } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createIdentify, hasExpired, type Identify, unauthorized } from '#domain/callers/identify.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -86,7 +87,8 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { line, i
   const { snapshot, clock, telemetry, noteFault } = parts;
   const madeKeys = composeMadeKeys(app, parts, inFlightCalls);
   endExpiredCalls(app, parts, inFlightCalls);
-  const identify = composeIdentify(parts, madeKeys);
+  const blockedUsers = composeBlockedUsers(app, parts, inFlightCalls);
+  const identify = composeIdentify(parts, { madeKeys, blockedUsers });
   const contents = composeContents(parts);
   const { applications } = parts.stores;
   const prepareSaved = (id: string): void =>
@@ -99,7 +101,9 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { line, i
     handler: new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry }),
     inFlightCalls,
     madeKeys,
-    hasEnded: (caller) => madeKeys?.hasEnded(caller) === true || hasExpired(caller, clock.epochMs()),
+    blockedUsers,
+    hasEnded: (caller) =>
+      madeKeys?.hasEnded(caller) === true || blockedUsers?.has(caller) === true || hasExpired(caller, clock.epochMs()),
     contents,
     savedApplications: contents === undefined ? applications : deletingOwnFiles(applications, contents, noteFault),
     noteAudit: withSavedApplications(parts.noteAudit, prepareSaved),
@@ -162,13 +166,13 @@ function pathsOf(aliases: Configuration['aliases']): readonly MethodOfPath[] {
 
 function composeIdentify(
   { snapshot, http, clock, caches, stores, noteFault, noteAudit }: CompleteServiceDeps,
-  madeKeys: MadeKeys | undefined,
+  { madeKeys, blockedUsers }: Pick<Core, 'madeKeys' | 'blockedUsers'>,
 ): Identify {
   const noteRefusal = (code: string): void =>
     noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
   const noteSignIn = madeKeys && ((caller: Caller) => madeKeys.noteSignIn(caller));
   const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, noteFault, noteSignIn });
-  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, madeKeys, noteRefusal });
+  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, madeKeys, blockedUsers, noteRefusal });
 }
 
 /** The keys that users made. What goes on with one that is no longer in force is ended. */
@@ -182,6 +186,19 @@ function composeMadeKeys(
   madeKeys.onChange(() => inFlightCalls.abortOf((caller) => madeKeys.hasEnded(caller), keyEnded()));
   app.addHook('onClose', () => madeKeys.close());
   return madeKeys;
+}
+
+/** Creates the list of users that administrators blocked. Their calls in progress end. */
+function composeBlockedUsers(
+  app: FastifyInstance,
+  { keys, noteFault }: CompleteServiceDeps,
+  inFlightCalls: InFlightCalls,
+): BlockedUsers | undefined {
+  if (keys === undefined) return undefined;
+  const blockedUsers = new BlockedUsers({ store: keys.blockedUsers, isShared: keys.isShared, noteFault });
+  blockedUsers.onChange(() => inFlightCalls.abortOf((caller) => blockedUsers.has(caller), userBlocked()));
+  app.addHook('onClose', async () => blockedUsers.close());
+  return blockedUsers;
 }
 
 /** How soon calls end after the key of a configuration file that started them expires. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { BlockedUsers } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
@@ -20,7 +21,9 @@ export interface Core extends CompleteServiceDeps, Line {
   readonly inFlightCalls: InFlightCalls;
   /** Undefined if the service stores no keys of users. */
   readonly madeKeys: MadeKeys | undefined;
-  /** Returns whether calls that this caller started must end, because its key is no longer valid. */
+  /** Undefined if the service stores no keys of users. */
+  readonly blockedUsers: BlockedUsers | undefined;
+  /** Returns whether calls that this caller started must end, because its key is no longer valid or its user is blocked. */
   readonly hasEnded: (caller: Caller) => boolean;
   /** Undefined if the service stores no files. */
   readonly contents: StoredResources | undefined;

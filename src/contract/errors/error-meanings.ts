@@ -25,6 +25,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   invalid_token: 'The bearer token is malformed, expired, or not of a configured identity provider.',
   access_denied: 'The deployment or resource exists, but not for the roles of this caller.',
   address_not_allowed: 'The key is bound to addresses (`allowedIps`), and the request comes from another.',
+  user_blocked: 'An administrator blocked the user. Only an administrator can unblock the user.',
   consent_required: 'The user has not accepted the consent form of the application that started the chain; the message names it.',
   deployment_not_found:
     'No deployment has this id. Where `model` of the body names it the code is `model_not_found`, on paths of the Azure form `DeploymentNotFound`.',
@@ -33,6 +34,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   share_not_found: 'Nothing is shared by this link: it was revoked, has expired, or what it showed was deleted.',
   evaluation_not_found: 'No case or evaluation of the caller has this id.',
   key_not_found: 'The user has no key in force of this id.',
+  user_not_blocked: 'No user with this ID is blocked.',
   route_not_found: 'Nothing is served at this path; /docs lists what is.',
   method_not_allowed: 'The path exists with other methods; `Allow` lists them.',
   conversation_locked: 'Another response is being answered on the conversation; try again when it has ended.',

@@ -79,6 +79,7 @@ type RouteEntries = keyof typeof storedEntries | 'nothing' | 'copies';
  * Kinds of entries that the routes of each file store. Add a new file with a writing route here, and its entries to `storedEntries`.
  */
 const routes: Readonly<Record<string, RouteEntries | readonly RouteEntries[]>> = {
+  'src/surfaces/admin/user-routes.ts': 'blockedUser',
   'src/surfaces/applications/evaluation/case-routes.ts': 'evaluationCases',
   'src/surfaces/applications/evaluation/evaluation-routes.ts': 'evaluationCases',
   'src/surfaces/applications/import-routes.ts': 'nothing',

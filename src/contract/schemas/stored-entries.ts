@@ -8,7 +8,7 @@ import { NewShare } from '../page/chat-share.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { ConversationRecord, PermissionsRequest, PromptRecord } from '../resource-requests.ts';
 import { Metadata } from '../responses/responses-request.ts';
-import { NewKey } from '../user-keys.ts';
+import { BlockedUserBody, NewKey } from '../user-keys.ts';
 
 /** One kind of entry that clients store. */
 export interface StoredEntryKind {
@@ -30,6 +30,7 @@ const mebibyte = 1024 ** 2;
 export const storedEntries = {
   application: { schemas: [ApplicationEntry, QuickAppForm], maxBytes: 512 * kibibyte, boundedBy: 'fields' },
   userKey: { schemas: [NewKey], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
+  blockedUser: { schemas: [BlockedUserBody], maxBytes: 8 * kibibyte, boundedBy: 'fields' },
   chatShare: { schemas: [NewShare], maxBytes: 4 * kibibyte, boundedBy: 'fields' },
   rating: { schemas: [RatingBody], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
   consent: { schemas: [ConsentBody], maxBytes: 16 * mebibyte, boundedBy: 'fields' },

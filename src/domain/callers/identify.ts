@@ -13,7 +13,7 @@ import type { PerRequestKeys } from './per-request-keys.ts';
  * Finds who a key or token belongs to. Returns no promise for a configured key without bounds. Throws `invalid_api_key`,
  * `invalid_token`, `address_not_allowed` for a key that is bound to other addresses than the one the request comes from, or `overloaded` if the
  * keys that would tell cannot be had. Throws `access_denied` for a key that is bound to deployments, unless the route accepts such keys:
- * this is the one place where routes are closed to them.
+ * this is the one place where routes are closed to them. Throws `user_blocked` for any credentials of a user who is blocked.
  */
 export type Identify = (credentials: string, from: RequestOrigin, boundKeys?: BoundKeys) => Caller | Promise<Caller>;
 
@@ -23,6 +23,8 @@ export type VerifyToken = (token: string) => Promise<Caller>;
 export interface IdentifyDeps {
   readonly verifyToken: VerifyToken;
   readonly clock: Pick<Clock, 'epochMs'>;
+  /** The users that administrators blocked. Absent: no user can be blocked. */
+  readonly blockedUsers?: { admit(caller: Caller): Caller | Promise<Caller> } | undefined;
   /** The keys that users made; absent: there are none. */
   readonly madeKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
   /** Called once for each refusal of credentials with its reason, never with the credentials. */
@@ -36,7 +38,7 @@ export interface IdentifyDeps {
 export function createIdentify(
   snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,
   perRequestKeys: PerRequestKeys,
-  { verifyToken, clock, madeKeys, noteRefusal }: IdentifyDeps,
+  { verifyToken, clock, blockedUsers, madeKeys, noteRefusal }: IdentifyDeps,
 ): Identify {
   const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
     requireUnexpired(caller, clock.epochMs());
@@ -66,9 +68,22 @@ export function createIdentify(
       throw thrown;
     }
   };
-  return (credentials, from, boundKeys) => {
+  const find: Identify = (credentials, from, boundKeys) => {
     const entry = snapshot().keys.find(credentials);
     return entry?.hasBounds === false ? entry.caller : findOther(credentials, from, { entry, boundKeys });
+  };
+  if (blockedUsers === undefined) return find;
+  const admit = (caller: Caller): Caller | Promise<Caller> => {
+    try {
+      return blockedUsers.admit(caller);
+    } catch (thrown) {
+      if (thrown instanceof ParleyError && thrown.code === 'user_blocked') noteRefusal?.(thrown.code);
+      throw thrown;
+    }
+  };
+  return (credentials, from, boundKeys) => {
+    const caller = find(credentials, from, boundKeys);
+    return caller instanceof Promise ? caller.then(admit) : admit(caller);
   };
 }
 

@@ -32,6 +32,15 @@ export interface KeyPlace {
   readonly id: string;
 }
 
+/** The keys of one user or of all users after those of a page, latest first. */
+export interface KeyPage {
+  /** Undefined: of all users. */
+  readonly owner: string | undefined;
+  readonly beforeMs: number;
+  readonly beforeId: string;
+  readonly limit: number;
+}
+
 /** What takes the place of a key. */
 export interface Rotation extends Pick<StoredKey, 'digest' | 'prefix'> {
   readonly atMs: number;
@@ -58,6 +67,10 @@ export interface KeyStore {
   /** Undefined if none of this place is in force. */
   rotate(place: KeyPlace, rotation: Rotation): Promise<StoredKey | undefined>;
   delete(place: KeyPlace, nowMs: number): Promise<boolean>;
+  /** One page of keys for administrators, the latest first. Keys that have expired are among them. */
+  page(page: KeyPage): Promise<readonly StoredKey[]>;
+  /** Deletes the key of any user. Returns the user, or undefined if there is no such key. */
+  revoke(id: string, nowMs: number): Promise<string | undefined>;
   /** The owner signed in with another token: its keys go by that one, but for those that go by a younger one. */
   noteSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void>;
   /** When keys were used last, by id. No new revision. */

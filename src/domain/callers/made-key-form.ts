@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import type { JsonObject } from '#base/json/json.ts';
+import type { StoredKey } from './key-store.ts';
 
 const beginning = 'parley_u_';
 const form = /^parley_u_[\w-]{43}$/;
@@ -18,4 +20,15 @@ export function toMadeKey(random: string): { readonly key: string; readonly dige
 /** SHA-256, in hexadecimal. */
 export function digestOfKey(key: string): string {
   return hash('sha256', key, 'hex');
+}
+
+/** A key as its user and administrators see it, without the key itself. */
+export function toShownKey(key: StoredKey): JsonObject {
+  const { id, name, prefix, createdAtMs: createdAt, lastUsedAtMs: lastUsedAt, expiresAtMs: expiresAt } = key;
+  const { deployments, allowedIps } = key;
+  return {
+    ...{ id, name, prefix, createdAt, lastUsedAt, expiresAt },
+    ...(deployments !== null && { deployments }),
+    ...(allowedIps !== null && { allowedIps }),
+  };
 }

@@ -88,7 +88,7 @@ function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
 }
 
 function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
-  const revision = digestOf(entry);
+  const revision = digestOf({ ...entry, upstreams: entry.upstreams.map(({ key: _key, ...rest }) => rest) });
   const counts = new Map<string, number>();
   return entry.upstreams.map((upstream) => {
     const protocol = protocolFor(upstream, entry);

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Secret } from '#base/secrets/secret.ts';
 import type { Upstream, UpstreamFault } from './upstream.ts';
 
 /** How long a 429 without Retry-After switches an upstream off. */
@@ -12,7 +13,8 @@ const probeEveryMs = 1_000;
 const rememberedMs = 3_600_000;
 
 /** Credentials, payment, rights: for the operator to mend, whatever was asked. */
-const ourRefusals: ReadonlySet<number> = new Set([401, 402, 403]);
+const unauthorized = 401;
+const ourRefusals: ReadonlySet<number> = new Set([unauthorized, 402, 403]);
 
 /** When an upstream that failed so is asked again; callers are told the same. */
 export function waitSecondsOf({ retryAfterSeconds }: Pick<UpstreamFault, 'retryAfterSeconds'>, otherwise: number): number {
@@ -30,6 +32,10 @@ interface Health {
   failuresInARow: number;
   /** Of the last answer, if it was a refusal of ours. */
   refusedStatus: number | undefined;
+  /** Refusals of ours since the last call that succeeded. */
+  refusalsInARow: number;
+  /** The key that the upstream refused last. */
+  refusedKey: Secret | undefined;
   lastError: string | undefined;
   /** The one caller whose calls failed in a row; undefined if they are several, or if none can be to blame. */
   blamed: string | undefined;
@@ -57,6 +63,11 @@ export interface UpstreamState {
   readonly id: string;
   readonly off: boolean;
   readonly reason: 'rate_limited' | 'failing' | undefined;
+  /**
+   * The status with which it rejects the credentials of the configuration: 401, or 402 or 403 from the second in a row, since the
+   * content of one request can cause these. Undefined after a call that succeeded, and for a key that was not sent yet.
+   */
+  readonly rejectsWith: number | undefined;
 }
 
 /** One call that failed. */
@@ -119,6 +130,7 @@ export class LoadBalancer {
     health.askedAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
     health.refusedStatus = undefined;
+    health.refusalsInARow = 0;
     health.lastError = undefined;
     health.blamed = undefined;
     health.offUntilMs = 0;
@@ -141,7 +153,12 @@ export class LoadBalancer {
 
   /** It does not let us in, or not with what we pay: it is asked all the same, as only that tells when it does again. */
   refused(upstream: Upstream, { status }: UpstreamFault, nowMs: number): void {
-    if (status !== undefined && ourRefusals.has(status)) this.#of(upstream, nowMs).refusedStatus = status;
+    if (status === undefined || !ourRefusals.has(status)) return;
+    const health = this.#of(upstream, nowMs);
+    if (!isSameKey(health.refusedKey, upstream.key)) health.refusalsInARow = 0;
+    health.refusedStatus = status;
+    health.refusalsInARow += 1;
+    health.refusedKey = upstream.key;
   }
 
   /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
@@ -179,7 +196,12 @@ export class LoadBalancer {
   state(upstream: Upstream, nowMs: number): UpstreamState {
     const health = this.#health.get(upstream.revision);
     const off = health !== undefined && health.offUntilMs > nowMs;
-    return { id: upstream.id, off, reason: off ? health.reason : undefined };
+    return {
+      id: upstream.id,
+      off,
+      reason: off ? health.reason : undefined,
+      rejectsWith: health && findRejection(health, upstream),
+    };
   }
 
   backOff(upstream: Upstream, nowMs: number): BackOff {
@@ -261,6 +283,8 @@ const unharmed: Readonly<Health> = {
   limitedAtMs: Number.NEGATIVE_INFINITY,
   failuresInARow: 0,
   refusedStatus: undefined,
+  refusalsInARow: 0,
+  refusedKey: undefined,
   lastError: undefined,
   blamed: undefined,
   isOfRequests: false,
@@ -271,6 +295,15 @@ const unharmed: Readonly<Health> = {
 
 function isProbeDue({ reason, isOfRequests, probe, askedAtMs }: Health, nowMs: number): boolean {
   return reason === 'failing' && isOfRequests && probe === undefined && nowMs - askedAtMs >= probeEveryMs;
+}
+
+function findRejection({ refusedStatus, refusalsInARow, refusedKey }: Health, { key }: Upstream): number | undefined {
+  if (refusedStatus === undefined || !ourRefusals.has(refusedStatus) || !isSameKey(refusedKey, key)) return undefined;
+  return refusedStatus === unauthorized || refusalsInARow > 1 ? refusedStatus : undefined;
+}
+
+function isSameKey(one: Secret | undefined, other: Secret | undefined): boolean {
+  return one?.reveal() === other?.reveal();
 }
 
 /** Weighted rendezvous hashing: each upstream scores the affinity on its own, so that adding or removing one moves only its own calls. */

@@ -15,7 +15,7 @@ export type UpstreamApi = 'chat' | 'responses' | PassThroughApi;
 export interface Upstream {
   /** Names it in measures, logs and reports; stable across reloads that do not touch where it is and what it serves. */
   readonly id: string;
-  /** Changes with anything that is configured of its deployment: what is known of its health is kept under it. */
+  /** Changes with anything that is configured of its deployment except keys. The health of the upstream is stored under it. */
   readonly revision: string;
   readonly protocol: ProtocolName;
   /** Base address, or the full one for an application; undefined if the protocol needs none. */

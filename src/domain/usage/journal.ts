@@ -33,7 +33,7 @@ export interface AuditRecord {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  /** Such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`, `application.evaluated`, `chat.shared`, `key.made`, `key.rotated`, `key.deleted`, `configuration.loaded`, `configuration.refused`, `credentials.refused`. */
+  /** Such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`, `application.evaluated`, `chat.shared`, `key.made`, `key.rotated`, `key.deleted`, `key.revoked`, `user.blocked`, `user.unblocked`, `configuration.loaded`, `configuration.refused`, `credentials.refused`. */
   readonly action: string;
   /** User subject; undefined if nobody is known. */
   readonly subject: string | undefined;

@@ -1,5 +1,6 @@
 import type { RequestOrigin } from '#base/http/client-address.ts';
 import type { Clock } from '#base/time/clock.ts';
+import { FreshRead } from '#base/time/fresh-read.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
@@ -43,9 +44,7 @@ export class MadeKeys {
   #heardAtMs = Number.NEGATIVE_INFINITY;
   /** Something was written here that was not read since. */
   #isBehind = false;
-  #reading: Promise<void> = Promise.resolve();
-  /** The read that begins once that one is over. */
-  #next: Promise<void> | undefined;
+  readonly #reading = new FreshRead(() => this.#read());
   #uses = new Map<string, number>();
   #onChange: () => void = () => undefined;
 
@@ -66,7 +65,7 @@ export class MadeKeys {
   /** Whom a key stands for. Throws `invalid_api_key`, `address_not_allowed`, StoreFault. */
   async find(key: string, from: RequestOrigin): Promise<Caller> {
     if (!offersKeys(this.#deps.snapshot().configuration)) throw notInForce();
-    if (this.#isDeaf()) await this.#readOn().catch(() => undefined);
+    if (this.#isDeaf()) await this.#reading.run().catch(() => undefined);
     if (this.#isDeaf()) throw new StoreFault('nothing was heard of the keys of users for a while');
     const found = this.#known.find(digestOfKey(key));
     if (found === undefined || !this.#isInForce(found.caller.madeKey)) throw notInForce();
@@ -98,7 +97,7 @@ export class MadeKeys {
     try {
       return await write();
     } finally {
-      await this.#readOn().catch(() => undefined);
+      await this.#reading.run().catch(() => undefined);
     }
   }
 
@@ -110,24 +109,12 @@ export class MadeKeys {
   async #look(): Promise<void> {
     const { snapshot, isShared } = this.#deps;
     const isDue = isShared || this.#revision === -1 || this.#isBehind;
-    if (isDue && offersKeys(snapshot().configuration)) await this.#readOn();
+    if (isDue && offersKeys(snapshot().configuration)) await this.#reading.run();
   }
 
   /** Also where no role gives the right any more: a run that waited may have been begun with a key. */
   async #sweep(): Promise<void> {
     if (this.#revision !== -1 || !offersKeys(this.#deps.snapshot().configuration)) this.#onChange();
-  }
-
-  /** A read that begins now or once the one under way is over: that may have missed what was written meanwhile. */
-  #readOn(): Promise<void> {
-    this.#next ??= this.#reading
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = undefined;
-        this.#reading = this.#read();
-        return this.#reading;
-      });
-    return this.#next;
   }
 
   /** After a long time without news the store may have forgotten what was deleted: all of it is read again. */
@@ -175,7 +162,7 @@ export class MadeKeys {
     const { subject, project, roles, signedInAtMs } = caller;
     if (!isSignedIn(caller) || signedInAtMs === undefined) return;
     // Another node may have made one a moment ago.
-    if (this.#deps.isShared || this.#revision === -1) await this.#readOn();
+    if (this.#deps.isShared || this.#revision === -1) await this.#reading.run();
     if (!this.#known.goesByAnother(subject, { project, roles, signedInAtMs })) return;
     await this.write(() => this.#deps.store.noteSignIn(subject, { project, roles, signedInAtMs }));
   }

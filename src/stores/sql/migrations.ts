@@ -1,7 +1,7 @@
 import { toChatTables, toShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
 import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
-import { toKeyTables } from './keys/key-tables.ts';
+import { toBlockedUserTable, toKeyTables } from './keys/key-tables.ts';
 import { toLimitCounterTable } from './limits/limit-counter-tables.ts';
 import { toResponseTables } from './responses/response-tables.ts';
 
@@ -28,6 +28,7 @@ export const migrations: readonly Migration[] = [
   toUsageOfKeys,
   toUsageDetails,
   toUsageOfSessions,
+  toBlockedUserTable,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

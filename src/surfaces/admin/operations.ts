@@ -285,7 +285,7 @@ export const adminOperations: readonly ApiOperation[] = [
     tag,
     summary: 'What everybody used, summed up',
     description:
-      'For the role `admin`. Calls that applications make are part of the calls they answer: beside these they are counted only in sums by deployment. Costs are always those of all.',
+      'For the roles `admin` and `auditor`. Calls that applications make are part of the calls they answer: beside these they are counted only in sums by deployment. Costs are always those of all.',
     parameters: [
       inQuery('kind', '`rate`: what users thought of replies, the newest first, with `limit` and `token` as in the audit log.'),
       ...usageParameters('`day`, `deployment`, `user`, `project`', 'day,deployment,user,project'),
@@ -311,7 +311,7 @@ export const adminOperations: readonly ApiOperation[] = [
     id: 'getCalls',
     tag,
     summary: 'Single calls of everybody, the newest first',
-    description: 'For the role `admin`: what the sums of usage are made of. Nothing of what was said.',
+    description: 'For the roles `admin` and `auditor`: what the sums of usage are made of. Nothing of what was said.',
     parameters: [...callsParameters, ...filters],
     answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
@@ -333,7 +333,7 @@ export const adminOperations: readonly ApiOperation[] = [
     id: 'getAudit',
     tag,
     summary: 'The audit log, the newest first',
-    description: 'For the role `admin`.',
+    description: 'For the roles `admin` and `auditor`.',
     parameters: [
       inQuery('kind', 'Only one action, such as `consent.accepted`, or all that begin with its first part, such as `consent`.', {
         example: 'consent',
@@ -350,7 +350,8 @@ export const adminOperations: readonly ApiOperation[] = [
     id: 'getState',
     tag,
     summary: 'The state of the node that answers',
-    description: 'For the role `admin`: health, stores, upstreams with their back-off, and the configuration with its faults.',
+    description:
+      'For the roles `admin` and `auditor`: health, stores, upstreams with their back-off, and the configuration with its faults.',
     answers: [{ status: 200, description: 'Its state.', content: json(state) }],
     errors: adminErrors,
   },

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { ratedAction } from '#contract/features-request.ts';
-import { adminRole } from '#contract/roles.ts';
+import { adminRole, auditorRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
@@ -23,11 +23,11 @@ export interface AdminDeps {
   readonly clock: Clock;
 }
 
-/** `/v1/admin/usage`, `/calls`, `/audit` and `/state` for the role `admin`, `/v1/user/usage` and `/v1/user/calls` for everyone's own. */
+/** `/v1/admin/usage`, `/calls`, `/audit` and `/state` for the roles `admin` and `auditor`, `/v1/user/usage` and `/v1/user/calls` for everyone's own. */
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const { journal, readNode, clock } = deps;
   app.get('/v1/admin/usage', async (request, reply) => {
-    await requireAdmin(deps, request, reply);
+    await requireAdmin(deps, request, reply, 'reads');
     const query = request.query as Query;
     const kind = readText(query, 'kind');
     if (kind === 'rate') return readRatings(journal, query);
@@ -36,16 +36,16 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     return send(reply, query, await readUsage(journal, query, scope));
   });
   app.get('/v1/admin/calls', async (request, reply) => {
-    await requireAdmin(deps, request, reply);
+    await requireAdmin(deps, request, reply, 'reads');
     const query = request.query as Query;
     return send(reply, query, await readCalls(journal, query, { subject: undefined, nowMs: clock.epochMs() }));
   });
   app.get('/v1/admin/audit', async (request, reply) => {
-    await requireAdmin(deps, request, reply);
+    await requireAdmin(deps, request, reply, 'reads');
     return readAudit(journal, request.query as Query);
   });
   app.get('/v1/admin/state', async (request, reply) => {
-    await requireAdmin(deps, request, reply);
+    await requireAdmin(deps, request, reply, 'reads');
     return readNode();
   });
   app.get('/v1/user/usage', async (request, reply) => {
@@ -74,15 +74,28 @@ async function ownOf(deps: AdminDeps, request: FastifyRequest, reply: FastifyRep
   return caller;
 }
 
-/** Throws `access_denied` if a caller lacks the role, or holds it only through a per-request key. */
-async function requireAdmin(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/**
+ * Returns the caller, whose role is `admin`, or `auditor` if the route only reads. Throws `access_denied` for other callers, and
+ * for callers with a per-request key.
+ */
+export async function requireAdmin(
+  deps: Pick<AdminDeps, 'identify'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  use: 'reads' | 'changes',
+): Promise<Caller> {
   const caller = await callerOf(deps, request, reply);
   requireOwn(caller, 'administer');
-  if (caller.roles.includes(adminRole)) return;
-  throw new ParleyError('access_denied', `This is open to the role ${adminRole}, which your key or token does not have.`);
+  if (caller.roles.includes(adminRole) || (use === 'reads' && caller.roles.includes(auditorRole))) return caller;
+  const roles = use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole;
+  throw new ParleyError('access_denied', `This is open to the role ${roles}, which your key or token does not have.`);
 }
 
-async function callerOf({ identify }: AdminDeps, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+async function callerOf(
+  { identify }: Pick<AdminDeps, 'identify'>,
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller> {
   reply.header('cache-control', 'no-store');
   return identify(readCredentials(raw), raw);
 }

@@ -1,22 +1,10 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { KeyRotation, NewKey } from '#contract/user-keys.ts';
+import { KeyRotation, NewKey, userKeyFields } from '#contract/user-keys.ts';
 import { type ApiOperation, inPath, json, listOf, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames } from '../http/operations/operation-examples.ts';
 
-const text = { type: 'string' };
-const time = { type: 'integer', description: 'Milliseconds since the epoch.' };
-const properties = {
-  id: text,
-  name: { type: 'string', description: 'Empty if its user gave it none.' },
-  prefix: { type: 'string', description: 'How the key begins.' },
-  createdAt: time,
-  lastUsedAt: { type: ['integer', 'null'], description: 'Milliseconds since the epoch; null: never.' },
-  expiresAt: time,
-  deployments: { type: 'array', items: text, description: 'Absent: all that the user may call.' },
-  allowedIps: { type: 'array', items: text, description: 'Absent: any.' },
-};
-const required = ['id', 'name', 'prefix', 'createdAt', 'lastUsedAt', 'expiresAt'];
+const { properties, required } = userKeyFields;
 const userKey: NamedSchema = { name: 'UserKey', schema: { type: 'object', required, properties } };
 const madeKey: NamedSchema = {
   name: 'MadeUserKey',

@@ -13,7 +13,7 @@ import { KeyRotation, NewKey } from '#contract/user-keys.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { KeyPlace, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
-import { toMadeKey } from '#domain/callers/made-key-form.ts';
+import { toMadeKey, toShownKey } from '#domain/callers/made-key-form.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
@@ -59,12 +59,12 @@ async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fastify
     );
   note(deps, request, { action: 'key.made', place: stored });
   reply.code(201);
-  return { ...toShown(stored), key };
+  return { ...toShownKey(stored), key };
 }
 
 async function list(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const owner = await ownerOf(deps, request);
-  return { object: 'list', data: (await deps.store.list(owner.subject)).map(toShown) };
+  return { object: 'list', data: (await deps.store.list(owner.subject)).map(toShownKey) };
 }
 
 async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -86,7 +86,7 @@ async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<Jso
   const rotated = await deps.madeKeys.write(() => deps.store.rotate(place, rotation));
   if (rotated === undefined) throw notThere();
   note(deps, request, { action: 'key.rotated', place });
-  return { ...toShown(rotated), key };
+  return { ...toShownKey(rotated), key };
 }
 
 /** Who may make keys, and how many. */
@@ -120,16 +120,6 @@ function note(
   { action, place }: { readonly action: string; readonly place: KeyPlace },
 ): void {
   noteAudit({ action, subject: place.owner, object: place.id, requestId });
-}
-
-function toShown(key: StoredKey): JsonObject {
-  const { id, name, prefix, createdAtMs: createdAt, lastUsedAtMs: lastUsedAt, expiresAtMs: expiresAt } = key;
-  const { deployments, allowedIps } = key;
-  return {
-    ...{ id, name, prefix, createdAt, lastUsedAt, expiresAt },
-    ...(deployments !== null && { deployments }),
-    ...(allowedIps !== null && { allowedIps }),
-  };
 }
 
 function notThere(): ParleyError {

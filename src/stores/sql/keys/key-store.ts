@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { KeyChanges, KeyPlace, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
+import type { KeyChanges, KeyPage, KeyPlace, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { fromRecordList } from '../engine/record-json.ts';
 import { requireStorable } from '../engine/require-storable.ts';
@@ -79,18 +79,50 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async delete({ owner, id }: KeyPlace, nowMs: number): Promise<boolean> {
-    if (!isStorableKey(id)) return false;
+    return (await this.#delete({ owner, id }, nowMs)) !== undefined;
+  }
+
+  revoke(id: string, nowMs: number): Promise<string | undefined> {
+    return this.#delete({ owner: undefined, id }, nowMs);
+  }
+
+  async #delete(
+    { owner, id }: { readonly owner: string | undefined; readonly id: string },
+    nowMs: number,
+  ): Promise<string | undefined> {
+    if (!isStorableKey(id)) return undefined;
     return this.#database.transact(async (transaction) => {
-      const dropped = await transaction
+      const deleted = await transaction
         .updateTable('api_keys')
         .set({ deleted_at_ms: nowMs, revision: await nextRevision(transaction) })
         .where('id', '=', id)
-        .where('owner', '=', owner)
+        .$if(owner !== undefined, (query) => query.where('owner', '=', owner ?? ''))
         .where('deleted_at_ms', 'is', null)
-        .returning('id')
-        .execute();
-      return dropped.length > 0;
+        .returning('owner')
+        .executeTakeFirst();
+      return deleted?.owner;
     });
+  }
+
+  async page({ owner, beforeMs, beforeId, limit }: KeyPage): Promise<readonly StoredKey[]> {
+    if (owner !== undefined && !isStorableKey(owner)) return [];
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('deleted_at_ms', 'is', null)
+        .$if(owner !== undefined, (query) => query.where('owner', '=', owner ?? ''))
+        .$if(Number.isFinite(beforeMs), (query) =>
+          query.where(({ eb, and, or }) =>
+            or([eb('created_at_ms', '<', beforeMs), and([eb('created_at_ms', '=', beforeMs), eb('id', '<', beforeId)])]),
+          ),
+        )
+        .orderBy('created_at_ms', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(toKey);
   }
 
   async noteSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void> {

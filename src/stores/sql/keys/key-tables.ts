@@ -1,9 +1,11 @@
+import type { Generated } from 'kysely';
 import type { ColumnTypes } from '../engine/column-types.ts';
 
 /** Keys that are made at run time. */
 export interface KeySchema {
   readonly api_keys: KeyRow;
   readonly api_key_changes: KeyChangeRow;
+  readonly blocked_users: BlockedUserRow;
 }
 
 export interface KeyRow {
@@ -41,6 +43,15 @@ export interface KeyRow {
 interface KeyChangeRow {
   /** Its lock makes writes wait for each other: revisions are seen in their order. */
   readonly revision: number;
+  /** The same for blocked users. */
+  readonly users_revision: Generated<number>;
+}
+
+interface BlockedUserRow {
+  readonly subject: string;
+  readonly reason: string | null;
+  readonly blocked_at_ms: number;
+  readonly blocked_by: string;
 }
 
 /** Keys, and the key of each call. Every node asks again and again whether the revision is another. */
@@ -72,5 +83,20 @@ export function toKeyTables({ key }: ColumnTypes): readonly string[] {
     'create table api_key_changes (revision bigint not null)',
     'insert into api_key_changes (revision) values (0)',
     'alter table usage_records add column key_id text',
+  ];
+}
+
+/** The users that administrators blocked, with their revision, and the index by which administrators list keys of all users. */
+export function toBlockedUserTable({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table blocked_users (
+      subject ${key} not null primary key,
+      reason text,
+      blocked_at_ms bigint not null,
+      blocked_by ${key} not null
+    )`,
+    'create index blocked_users_in_time on blocked_users (blocked_at_ms, subject)',
+    'alter table api_key_changes add column users_revision bigint not null default 0',
+    'create index api_keys_in_time on api_keys (created_at_ms, id)',
   ];
 }

@@ -16,6 +16,7 @@ export const keyErrors: readonly ErrorCode[] = [
   'invalid_api_key',
   'invalid_token',
   'address_not_allowed',
+  'user_blocked',
   'overloaded',
   'shutting_down',
 ];

@@ -34,6 +34,8 @@ export const exampleNames = {
   shareToken: 'example-token-of-a-link-that-nobody-guesses',
   /** A key that a user made. */
   key: 'key-of-a-user',
+  /** A user whom an administrator blocked. */
+  blockedUser: 'blocked@example.com',
 } as const;
 
 /** The parameter `id` of paths below a deployment. */

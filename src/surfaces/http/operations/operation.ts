@@ -62,7 +62,7 @@ export const chapters = {
   Applications: 'Applications that users make, and what is needed to make one.',
   Chats: 'The conversations of the page, the same on every device of a user.',
   Files: 'Stored files: every user, or project of a key, has a bucket.',
-  Administration: 'For callers with the role `admin`.',
+  Administration: 'For callers with the role `admin`. Callers with the role `auditor` can read.',
   'Signing in': 'How people sign in.',
   Operations: 'For operators and their tools.',
 } as const;

@@ -1,0 +1,88 @@
+import type { Kysely } from 'kysely';
+import type { BlockedUser, BlockedUserPage, BlockedUserStore } from '#domain/callers/blocked-users.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { requireStorable } from '../engine/require-storable.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { Schema } from '../schema.ts';
+
+/** The users that administrators blocked, a row each. */
+export class SqlBlockedUserStore implements BlockedUserStore {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  put({ user, reason, blockedAtMs, blockedBy }: BlockedUser): Promise<'added' | 'replaced'> {
+    requireStorable(user, blockedBy);
+    const fields = { reason, blocked_at_ms: blockedAtMs, blocked_by: blockedBy };
+    return this.#database.transact(async (transaction) => {
+      await raiseRevision(transaction);
+      const replaced = await transaction
+        .updateTable('blocked_users')
+        .set(fields)
+        .where('subject', '=', user)
+        .returning('subject')
+        .execute();
+      if (replaced.length > 0) return 'replaced';
+      await transaction
+        .insertInto('blocked_users')
+        .values({ subject: user, ...fields })
+        .execute();
+      return 'added';
+    });
+  }
+
+  async delete(user: string): Promise<boolean> {
+    if (!isStorableKey(user)) return false;
+    return this.#database.transact(async (transaction) => {
+      await raiseRevision(transaction);
+      const deleted = await transaction.deleteFrom('blocked_users').where('subject', '=', user).returning('subject').execute();
+      return deleted.length > 0;
+    });
+  }
+
+  async list({ beforeMs, beforeUser, limit }: BlockedUserPage): Promise<readonly BlockedUser[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('blocked_users')
+        .selectAll()
+        .$if(Number.isFinite(beforeMs), (query) =>
+          query.where(({ eb, and, or }) =>
+            or([eb('blocked_at_ms', '<', beforeMs), and([eb('blocked_at_ms', '=', beforeMs), eb('subject', '<', beforeUser)])]),
+          ),
+        )
+        .orderBy('blocked_at_ms', 'desc')
+        .orderBy('subject', 'desc')
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(({ subject: user, reason, blocked_at_ms: blockedAtMs, blocked_by: blockedBy }) => ({
+      user,
+      reason,
+      blockedAtMs,
+      blockedBy,
+    }));
+  }
+
+  /** Reads the revision first, so that a write in between is read again. */
+  changes(since: number): Promise<{ readonly revision: number; readonly users: readonly string[] | undefined }> {
+    return this.#database.run(async (kysely) => {
+      const { users_revision: revision } = await kysely
+        .selectFrom('api_key_changes')
+        .select('users_revision')
+        .executeTakeFirstOrThrow();
+      if (revision === since) return { revision, users: undefined };
+      const rows = await kysely.selectFrom('blocked_users').select('subject').execute();
+      return { revision, users: rows.map(({ subject }) => subject) };
+    });
+  }
+}
+
+/** Takes the row's lock, so that concurrent writes queue here. */
+async function raiseRevision(transaction: Kysely<Schema>): Promise<void> {
+  await transaction
+    .updateTable('api_key_changes')
+    .set(({ eb }) => ({ users_revision: eb('users_revision', '+', 1) }))
+    .execute();
+}

@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Compile } from 'typebox/compile';
+import type { JsonObject } from '#base/json/json.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requireShape } from '#contract/errors/request-error.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
+import { BlockedUserBody } from '#contract/user-keys.ts';
+import type { BlockedUser, BlockedUserStore, BlockedUsers } from '#domain/callers/blocked-users.ts';
+import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
+import { toShownKey } from '#domain/callers/made-key-form.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { MadeKeys } from '#services/keys/made-keys.ts';
+import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-early.ts';
+import { type Query, queryFault, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
+import { type AdminDeps, requireAdmin } from './routes.ts';
+
+export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
+  readonly store: KeyStore;
+  readonly madeKeys: Pick<MadeKeys, 'write'>;
+  readonly blockedUserStore: BlockedUserStore;
+  readonly blockedUsers: Pick<BlockedUsers, 'write'>;
+  readonly noteAudit: NoteAudit;
+}
+
+const limits = { most: 500, otherwise: 50 };
+const maxBodyBytes = storedEntries.blockedUser.maxBytes;
+const bodyShape = Compile(BlockedUserBody);
+
+/** `/v1/admin/keys`: the keys that users made. `/v1/admin/blocked-users`: the users whose credentials are rejected. */
+export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void {
+  app.get('/v1/admin/keys', async (request, reply) => {
+    await requireAdmin(deps, request, reply, 'reads');
+    return listKeys(deps, request.query as Query);
+  });
+  serveEarly(app, { method: 'DELETE', url: '/v1/admin/keys/:key' }, (request, reply) => revokeKey(deps, request, reply));
+  app.get('/v1/admin/blocked-users', async (request, reply) => {
+    await requireAdmin(deps, request, reply, 'reads');
+    return listBlocked(deps, request.query as Query);
+  });
+  const url = '/v1/admin/blocked-users/:user';
+  serveEarly(app, { method: 'PUT', url }, (request, reply) => block(deps, request, reply));
+  serveEarly(app, { method: 'DELETE', url }, (request, reply) => unblock(deps, request, reply));
+}
+
+async function listKeys({ store }: AdminUserDeps, query: Query): Promise<JsonObject> {
+  requireKnown(query, ['user', 'limit', 'token']);
+  const { limit, beforeMs, beforeId } = readPage(query);
+  const found = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: limit + 1 });
+  const toPlace = ({ createdAtMs: atMs, id }: StoredKey) => ({ atMs, id });
+  return toPage(found, limit, {
+    toPlace,
+    toShown: (key) => ({ ...toShownKey(key), source: 'user', user: key.owner, project: key.project }),
+  });
+}
+
+async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { subject } = await requireAdmin(deps, request, reply, 'changes');
+  const { key: id } = request.params as { key: string };
+  const owner = await deps.madeKeys.write(() => deps.store.revoke(id, deps.clock.epochMs()));
+  if (owner === undefined)
+    throw new ParleyError('key_not_found', 'No user has a key of this ID. GET /v1/admin/keys lists the keys of users.');
+  deps.noteAudit({ action: 'key.revoked', subject, object: id, requestId: request.id, details: { user: owner } });
+  reply.code(204);
+}
+
+async function listBlocked({ blockedUserStore }: AdminUserDeps, query: Query): Promise<JsonObject> {
+  requireKnown(query, ['limit', 'token']);
+  const { limit, beforeMs, beforeId: beforeUser } = readPage(query);
+  const found = await blockedUserStore.list({ beforeMs, beforeUser, limit: limit + 1 });
+  return toPage(found, limit, { toPlace: ({ blockedAtMs: atMs, user: id }) => ({ atMs, id }), toShown: toShownBlocked });
+}
+
+async function block(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  refuseLargeBody(request.raw, maxBodyBytes);
+  const { subject: blockedBy } = await requireAdmin(deps, request, reply, 'changes');
+  const user = readUser(request);
+  if (user === blockedBy) throw queryFault('user', 'is your own user. Ask another administrator to block it');
+  const { reason = null } = await readBlock(request);
+  const blocked = { user, reason, blockedAtMs: deps.clock.epochMs(), blockedBy };
+  const put = await deps.blockedUsers.write(() => deps.blockedUserStore.put(blocked));
+  const details = reason === null ? {} : { reason };
+  deps.noteAudit({ action: 'user.blocked', subject: blockedBy, object: user, requestId: request.id, details });
+  reply.code(put === 'added' ? 201 : 200);
+  return toShownBlocked(blocked);
+}
+
+async function unblock(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { subject } = await requireAdmin(deps, request, reply, 'changes');
+  const user = readUser(request);
+  if (!(await deps.blockedUsers.write(() => deps.blockedUserStore.delete(user))))
+    throw new ParleyError('user_not_blocked', 'This user is not blocked. GET /v1/admin/blocked-users lists the blocked users.');
+  deps.noteAudit({ action: 'user.unblocked', subject, object: user, requestId: request.id });
+  reply.code(204);
+}
+
+function readUser({ params }: FastifyRequest): string {
+  const { user } = params as { user: string };
+  if (user !== '' && isStorableKey(user)) return user;
+  throw queryFault('user', 'must be the ID of a user, percent-encoded: 1 to 1280 bytes without NUL');
+}
+
+/** An empty body is a block without a reason. */
+async function readBlock({ raw }: FastifyRequest): Promise<BlockedUserBody> {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = raw.headers;
+  if (length === '0' && encoding === undefined) return {};
+  requireJson(raw);
+  return requireShape<BlockedUserBody>(bodyShape as never, (await readJsonBody(raw, maxBodyBytes))());
+}
+
+function toShownBlocked({ user, reason, blockedAtMs: blockedAt, blockedBy }: BlockedUser): JsonObject {
+  return { user, reason, blockedAt, blockedBy };
+}
+
+function readPage(query: Query): { readonly limit: number; readonly beforeMs: number; readonly beforeId: string } {
+  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readPlace(query) ?? {};
+  return { limit: readLimit(query, limits), beforeMs, beforeId };
+}
+
+interface PageForm<Item> {
+  readonly toPlace: (item: Item) => { readonly atMs: number; readonly id: string };
+  readonly toShown: (item: Item) => JsonObject;
+}
+
+/** `found` has one item more than the page if another page follows. */
+function toPage<Item>(found: readonly Item[], limit: number, { toPlace, toShown }: PageForm<Item>): JsonObject {
+  const data = found.slice(0, limit);
+  const last = found.length > limit ? data.at(-1) : undefined;
+  return { object: 'list', data: data.map(toShown), nextToken: last === undefined ? null : toToken(toPlace(last)) };
+}
