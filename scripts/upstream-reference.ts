@@ -111,7 +111,12 @@ names them in \`Parley-Ignored\`.
 
 Models that think want what they thought, or what signs it, back with the next request of the same turn. Give back the assistant's message as it came: \`reasoning_content\`, \`thinking_blocks\` and
 \`extra_content\`, the last also in each of \`tool_calls\`. Each upstream takes what its own vendor signed and leaves the rest. Quick apps do so by themselves. An upstream that rejects \`reasoning_content\` is not sent it: set
-\`acceptsReasoning\` if the default for its address is wrong. \`Parley-Ignored\` names thoughts that are lost. With \`functions\` in place of \`tools\`
+\`acceptsReasoning\` if the default for its address is wrong. \`Parley-Ignored\` names thoughts that are lost.
+
+DeepSeek and Moonshot reject a conversation with tool calls if the thoughts of an assistant message are missing, for example because another model made the calls. Parley then sends a blank in their place. For a proxy
+of these vendors, set \`acceptsReasoning: true\`.
+
+With \`functions\` in place of \`tools\`
 there is no place for a signature, and Gemini goes on without.
 
 `;

@@ -6,7 +6,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
-import type { Message } from '#contract/chat/message.ts';
+import { type Message, toolCallsOf } from '#contract/chat/message.ts';
 import { refusedInNames, withReducedNames } from '#contract/chat/message-names.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
@@ -198,7 +198,8 @@ function withoutThoughts(request: ChatRequest): ChatRequest {
 
 /** Returns the request with messages that strict servers accept, as far as the upstream is configured to be one. */
 function toStrictMessages(request: ChatRequest, upstream: Upstream): ChatRequest {
-  const plain = takesReasoning(upstream) ? request.messages : withoutReasoning(request.messages);
+  const thinking = takesReasoning(upstream) ? request.messages : withoutReasoning(request.messages);
+  const plain = needsReasoning(upstream) ? withReasoning(thinking) : thinking;
   const messages = upstream.keepsSystemMessages === true ? plain : withLeadingInstructions(plain);
   return messages === request.messages ? request : { ...request, messages };
 }
@@ -206,6 +207,27 @@ function toStrictMessages(request: ChatRequest, upstream: Upstream): ChatRequest
 function withNames(request: ChatRequest, refused: RegExp): ChatRequest {
   const messages = withReducedNames(request.messages, refused);
   return messages === request.messages ? request : { ...request, messages };
+}
+
+/** Hosts of vendors that reject a conversation with calls if an assistant message has no thoughts. */
+const thinkingHosts = /(?:^|\.)(?:deepseek\.com|moonshot\.(?:ai|cn))$/;
+
+/** Stands for thoughts that do not exist. DeepSeek rejects an empty text. */
+const blankThoughts = ' ';
+
+function needsReasoning({ acceptsReasoning, endpoint }: Upstream): boolean {
+  return acceptsReasoning ?? (endpoint !== undefined && thinkingHosts.test(endpoint.hostname));
+}
+
+/** Gives each assistant message thoughts if there are calls. Another model may have made the calls, or the client lost the thoughts. */
+function withReasoning(messages: Message[]): Message[] {
+  const hasCalls = messages.some((message) => toolCallsOf(message).length > 0);
+  if (!hasCalls || !messages.some(lacksReasoning)) return messages;
+  return messages.map((message) => (lacksReasoning(message) ? { ...message, reasoning_content: blankThoughts } : message));
+}
+
+function lacksReasoning({ role, reasoning_content: thoughts }: Message): boolean {
+  return role === 'assistant' && !thoughts;
 }
 
 function withoutReasoning(messages: Message[]): Message[] {
