@@ -102,6 +102,9 @@ the Converse API has.
 Coding agents send several system and developer messages, also in the middle of a conversation. Many self-hosted models reject this with \`System message must be at the beginning\`. Parley therefore joins
 all of them into one leading message before it calls an \`openai\` or \`azure\` upstream. Set \`foldSystemMessages: false\` at an upstream to keep them in place. A request with one leading system message is not changed.
 
+Some templates, such as those of Mistral and Gemma, also demand that user and assistant alternate. Parley joins consecutive messages of the user if it translates them from the Messages or the Responses API. Codex begins
+each conversation with two of them. A chat client's own messages are not joined, and \`foldSystemMessages: false\` keeps all of them apart.
+
 ## Fields that a model refuses
 
 Some models reject sampling parameters. List such fields in \`unsupportedFields\` of the upstream, for example \`["temperature", "top_p", "top_k"]\`. Parley leaves them out, also of relayed requests, and

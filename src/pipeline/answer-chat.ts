@@ -97,7 +97,7 @@ async function begin(
 function prepare(
   { states }: AnswerChatDeps,
   target: Target,
-  { request: asked, native, affinity, remote }: ChatAsk,
+  { request: asked, native, isTranslated = false, affinity, remote }: ChatAsk,
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = withoutCostOption(prepareRequest(asked, deployment));
@@ -114,6 +114,7 @@ function prepare(
     holder,
     request,
     native: withNativeDefaults(native, deployment),
+    isTranslated,
     affinity,
     remote,
     inner,

@@ -91,7 +91,7 @@ export const UpstreamEntry = strict(
     foldSystemMessages: Type.Boolean({
       default: true,
       description:
-        'For `openai` and `azure`: whether all system and developer messages of a request are joined into one message at its beginning. Many self-hosted models require this. `false`: they stay in place.',
+        'For `openai` and `azure`: whether all system and developer messages of a request are joined into one message at its beginning. Many self-hosted models require this. Consecutive messages of the user are joined as well if they come from the Messages or the Responses API. `false`: all of them stay in place.',
     }),
     weight: Type.Number({
       minimum: 0,
