@@ -102,6 +102,9 @@ the Converse API has.
 Coding agents send several system and developer messages, also in the middle of a conversation. Many self-hosted models reject this with \`System message must be at the beginning\`. Parley therefore joins
 all of them into one leading message before it calls an \`openai\` or \`azure\` upstream. Set \`foldSystemMessages: false\` at an upstream to keep them in place. A request with one leading system message is not changed.
 
+Some templates, such as those of Mistral and Gemma, also demand that user and assistant alternate. Parley joins consecutive messages of the user if it translates them from the Messages or the Responses API. Codex begins
+each conversation with two of them. A chat client's own messages are not joined, and \`foldSystemMessages: false\` keeps all of them apart.
+
 ## Fields that a model refuses
 
 Some models reject sampling parameters. List such fields in \`unsupportedFields\` of the upstream, for example \`["temperature", "top_p", "top_k"]\`. Parley leaves them out, also of relayed requests, and
@@ -111,7 +114,12 @@ names them in \`Parley-Ignored\`.
 
 Models that think want what they thought, or what signs it, back with the next request of the same turn. Give back the assistant's message as it came: \`reasoning_content\`, \`thinking_blocks\` and
 \`extra_content\`, the last also in each of \`tool_calls\`. Each upstream takes what its own vendor signed and leaves the rest. Quick apps do so by themselves. An upstream that rejects \`reasoning_content\` is not sent it: set
-\`acceptsReasoning\` if the default for its address is wrong. \`Parley-Ignored\` names thoughts that are lost. With \`functions\` in place of \`tools\`
+\`acceptsReasoning\` if the default for its address is wrong. \`Parley-Ignored\` names thoughts that are lost.
+
+DeepSeek and Moonshot reject a conversation with tool calls if the thoughts of an assistant message are missing, for example because another model made the calls. Parley then sends a blank in their place. For a proxy
+of these vendors, set \`acceptsReasoning: true\`.
+
+With \`functions\` in place of \`tools\`
 there is no place for a signature, and Gemini goes on without.
 
 `;

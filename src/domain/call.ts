@@ -56,6 +56,8 @@ export interface ChatAsk {
   readonly request: ChatRequest;
   /** The request in the dialect its caller speaks, if that is not the compat wire: for an upstream that speaks it too. */
   readonly native?: NativeRequest | undefined;
+  /** Whether the client speaks another dialect than the compat wire, so that Parley wrote the messages of the request. */
+  readonly isTranslated?: boolean;
   /** Whether the client asks by a header for `usage.cost`. It may also ask with `stream_options.include_cost`. */
   readonly includesCost?: boolean;
   /** Servers whose tools are run for this call; absent: none. */

@@ -56,7 +56,9 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
     const includesCost = asked.includesCost === true || asksForCost(asked.request);
     const totals = new UsageTotals({ deployment, promptTokens, inner, includesCost });
     const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
-    const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true, newId: deps.newId }, reply);
+    const { messages, stream } = request;
+    const facts = { head, totals, isStreamed: stream === true, newId: deps.newId, messages };
+    const normalized = new NormalizedReply(facts, reply);
     const metered = new MeteredReply({ target, totals, notes }, normalized);
     void begin(deps, { prepared, promptTokens, admitted: asked.admitted }, metered);
     return metered;
@@ -95,7 +97,7 @@ async function begin(
 function prepare(
   { states }: AnswerChatDeps,
   target: Target,
-  { request: asked, native, affinity, remote }: ChatAsk,
+  { request: asked, native, isTranslated = false, affinity, remote }: ChatAsk,
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = withoutCostOption(prepareRequest(asked, deployment));
@@ -112,6 +114,7 @@ function prepare(
     holder,
     request,
     native: withNativeDefaults(native, deployment),
+    isTranslated,
     affinity,
     remote,
     inner,

@@ -34,7 +34,7 @@ export interface ForPrograms extends HandedOn {
 export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ForPrograms) => Handle;
 
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
-  return ({ target, request, native, affinity, notes }, sink, programs) => {
+  return ({ target, request, native, isTranslated, affinity, notes }, sink, programs) => {
     const { call, deployment } = target;
     const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
     const noteIgnored = (fields: readonly string[]): void => notes.ignore(fields);
@@ -46,7 +46,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
         const lost = findLostThoughts(request.messages, upstream, native !== undefined);
         if (lost.length > 0) noteIgnored(lost);
       }
-      const asked = { upstream, maxCompletionTokens, noteIgnored, ...sent, ...supported };
+      const asked = { upstream, maxCompletionTokens, isTranslated, noteIgnored, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(asked, reply);
     };
     const secrets = programs?.secrets ?? [];

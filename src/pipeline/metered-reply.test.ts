@@ -63,7 +63,10 @@ async function happenings(
       resolve();
     },
   };
-  const normalized = new NormalizedReply({ head: { id: 'own', created: 1 }, totals, isStreamed: true, newId: () => 'new' }, sink);
+  const normalized = new NormalizedReply(
+    { head: { id: 'own', created: 1 }, totals, isStreamed: true, newId: () => 'new', messages: [] },
+    sink,
+  );
   const target = { call, deployment } as unknown as Target;
   const metered = new MeteredReply({ target, totals, notes: new ReplyNotes({}) }, normalized);
   metered.begin(reservation, (reply) => pump(() => frames, reply));

@@ -35,7 +35,7 @@ class Ordered {
       },
     };
     this.#reply = new NormalizedReply(
-      { head: { id: 'own', created: 7 }, totals: this.totals, isStreamed: given.isStreamed, newId: () => 'new' },
+      { head: { id: 'own', created: 7 }, totals: this.totals, isStreamed: given.isStreamed, newId: () => 'new', messages: [] },
       sink,
     );
   }
@@ -393,7 +393,10 @@ it('tells of the error also where the reader refuses the end of an open stage', 
     promptTokens: 1,
     inner: { items: [] },
   });
-  const reply = new NormalizedReply({ head: { id: 'own', created: 7 }, totals, isStreamed: true, newId: () => 'new' }, sink);
+  const reply = new NormalizedReply(
+    { head: { id: 'own', created: 7 }, totals, isStreamed: true, newId: () => 'new', messages: [] },
+    sink,
+  );
   const delta = { custom_content: { stages: [{ index: 1e9, name: 'x' }] } };
   reply.frame(Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason: null }] } as never));
   takes = false;

@@ -15,7 +15,7 @@ import { Frame, type Native, type RawFrame } from '#contract/chat/frame.ts';
 import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/chat/well-formed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { charsSaid } from '#domain/usage/usage.ts';
-import { ReplyCalls } from '#upstreams/reply-calls.ts';
+import { type CallIdSource, ReplyCalls } from '#upstreams/reply-calls.ts';
 import { ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
@@ -25,13 +25,11 @@ const maxEarlyBytes = 1024 * 1024;
 const maxItems = 10_000;
 
 /** What a reply is known by before it comes. */
-export interface ReplyFacts {
+export interface ReplyFacts extends CallIdSource {
   /** Stands in if the upstream gives no id, time or model of its own. */
   readonly head: ReplyIdentity;
   readonly totals: UsageTotals;
   readonly isStreamed: boolean;
-  /** Returns a random ID. Called only for calls whose ID is missing or repeated. */
-  readonly newId: () => string;
 }
 
 /**
@@ -53,18 +51,18 @@ export class NormalizedReply implements Sink<RawFrame> {
   #isRelayed = false;
   /** Indexes of the choices that have begun, each with whether it is finished. */
   readonly #choices = new Map<number, boolean>();
-  readonly #newId: () => string;
+  readonly #ids: CallIdSource;
   /** Created for the first call or finish reason. */
   #calls: ReplyCalls | undefined;
   /** Created for the first `custom_content`. */
   #content: ReplyContent | undefined;
 
-  constructor({ head, totals, isStreamed, newId }: ReplyFacts, next: Sink<Frame>) {
+  constructor({ head, totals, isStreamed, ...ids }: ReplyFacts, next: Sink<Frame>) {
     this.#next = next;
     this.#isStreamed = isStreamed;
     this.#totals = totals;
     this.#identity = head;
-    this.#newId = newId;
+    this.#ids = ids;
   }
 
   /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
@@ -188,7 +186,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       const { tool_calls: calls, function_call: called } = choice.message;
       let normal = choice;
       if (choice.finish_reason !== 'stop' || calls || called) {
-        this.#calls ??= new ReplyCalls(this.#newId);
+        this.#calls ??= new ReplyCalls(this.#ids);
         normal = this.#calls.toNormalWhole(choice);
       }
       const { index, message } = normal;
@@ -267,7 +265,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     let normal = choice;
     const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
     if (!isPlainEnd || calls || called) {
-      this.#calls ??= new ReplyCalls(this.#newId);
+      this.#calls ??= new ReplyCalls(this.#ids);
       const isLate = this.#choices.get(index) === true && this.#calls.endReason(index) === 'stop';
       normal = this.#calls.toNormal(choice);
       // A first call after the finish reason: the choice gets another one, at the end at the latest.

@@ -54,7 +54,7 @@ async function* loop(deps: AddonDeps, prepared: PreparedCall, { found, callModel
   yield* runLoop({
     ask: (inner) =>
       pushed<Frame>((sink) => {
-        const normalized = new NormalizedCalls(deps.newId, sink);
+        const normalized = new NormalizedCalls({ newId: deps.newId, messages: inner.messages }, sink);
         return callModel({ ...prepared, request: inner }, normalized);
       }, signal),
     request,

@@ -55,7 +55,11 @@ async function* loop(
     conversation: openConversation(deps.states, { deployment, request: asked, caller }),
   });
   yield* runLoop({
-    ask: (asked) => pushed<Frame>((sink) => answer(ask(asked), new NormalizedCalls(deps.newId, sink)), signal),
+    ask: (asked) =>
+      pushed<Frame>((sink) => {
+        const ids = { newId: deps.newId, messages: asked.messages };
+        return answer(ask(asked), new NormalizedCalls(ids, sink));
+      }, signal),
     request,
     ...loaded,
     approved: remote.approved,

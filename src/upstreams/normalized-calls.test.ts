@@ -16,7 +16,7 @@ function collect(frames: readonly RawFrame[], isFunctions = false, newId = () =>
       throw error;
     },
   };
-  let sink = new NormalizedCalls(newId, reply) as { frame(frame: RawFrame): void };
+  let sink = new NormalizedCalls({ newId, messages: [] }, reply) as { frame(frame: RawFrame): void };
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }], functions: [{ name: 'f' }] };
   if (isFunctions)
     inToolForm(request, { reply, newId }, (_request, inner) => {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChunkChoice, CompletionChoice, Delta, FinishReason } from '#contract/chat/chunk.ts';
+import { type Message, toolCallsOf } from '#contract/chat/message.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 const maxCalls = 10_000;
@@ -37,25 +38,36 @@ interface OpenCall {
   heldArguments: string;
 }
 
+/** What the IDs of the calls in a reply depend on. */
+export interface CallIdSource {
+  /**
+   * Returns a random ID. The IDs of calls that Parley creates contain one, so that no two replies share a call ID. Called only
+   * for calls whose ID is missing or repeated.
+   */
+  readonly newId: () => string;
+  /** The conversation that the reply continues. */
+  readonly messages: readonly Message[];
+}
+
 /**
  * Repairs the calls and finish reasons of one reply, so that every consumer can rely on them. Each call has its own `index`
- * and an `id` that is unique within the reply. Its first part has the `name`, later parts do not. `arguments` is a string.
+ * and an `id` that is unique within the conversation, because some clients drop a call whose ID they have seen. Its first part has the `name`, later parts do not. `arguments` is a string.
  * A finish reason is a known value or null, and it is `tool_calls` or `function_call` exactly if the choice has such a call,
  * unless the reply was truncated or filtered. Objects that need no repair are returned unchanged.
  */
 export class ReplyCalls {
-  readonly #newId: () => string;
+  readonly #source: CallIdSource;
   /** Part of the IDs that Parley creates. Empty until the first one. */
   #idStem = '';
   readonly #choices = new Map<number, ChoiceCalls>();
   /** Choices that the upstream truncated or filtered. */
   readonly #cutOff = new Map<number, FinishReason>();
-  readonly #ids = new Set<string>();
+  /** IDs of the conversation. Undefined until the first call. */
+  #ids: Set<unknown> | undefined;
   #createdIds = 0;
 
-  /** `newId` returns a random ID. The IDs of calls that Parley creates contain one, so that no two replies share a call ID. */
-  constructor(newId: () => string) {
-    this.#newId = newId;
+  constructor(source: CallIdSource) {
+    this.#source = source;
   }
 
   /** Returns the repaired choice of a chunk. Throws `UpstreamFault` if a call cannot be repaired. */
@@ -127,9 +139,11 @@ export class ReplyCalls {
   }
 
   #toUniqueId(id: string): string {
+    this.#ids ??= new Set(this.#source.messages.flatMap(toolCallsOf).map((call) => call.id));
     let unique = id;
     if (id === '' || this.#ids.has(id))
-      this.#idStem ||= this.#newId()
+      this.#idStem ||= this.#source
+        .newId()
         .replace(/[^a-zA-Z0-9]/g, '')
         .slice(-maxIdStem);
     while (unique === '' || this.#ids.has(unique)) {

@@ -29,7 +29,7 @@ export function inToolForm(
   ask: (request: ChatRequest, reply: Sink<RawFrame>) => Handle,
 ): Handle {
   if (!usesFunctions(request)) return ask(request, reply);
-  return ask(toToolsRequest(request), new NormalizedCalls(newId, new FunctionCallSink(reply)));
+  return ask(toToolsRequest(request), new NormalizedCalls({ newId, messages: request.messages }, new FunctionCallSink(reply)));
 }
 
 class FunctionCallSink implements Sink<Frame> {

@@ -49,6 +49,7 @@ beforeAll(async () => {
   service = await startService({
     models: {
       deepseek: { upstreams: [{ endpoint }], ...once },
+      thinking: { upstreams: [{ endpoint, acceptsReasoning: true }], ...once },
       strict: { upstreams: [{ endpoint, acceptsReasoning: false }], ...once },
       responses: { upstreams: [{ endpoint, api: 'responses' }], ...once },
       gemini: { upstreams: [upstreamOf('gemini', url)], ...once },
@@ -97,6 +98,22 @@ describe('a model that needs its thoughts back', () => {
     const blocks = [{ ...thinking, thinking: 'I must ' }, { ...thinking, thinking: 'look.' }, used];
     const { status } = await post(service, { model: 'deepseek', tools, messages: secondTurn(blocks) });
     expect([status, sentTurn()?.reasoning_content]).toEqual([200, 'I must look.']);
+  });
+});
+
+describe('a model that rejects calls without thoughts', () => {
+  it('receives a blank in their place if another model made the calls', async () => {
+    const messages = [...secondTurn([used]), { role: 'assistant', content: 'Sunny.' }, question];
+    const { status } = await post(service, { model: 'thinking', tools, messages });
+    expect([status, sentTurn()?.reasoning_content]).toEqual([200, ' ']);
+    const { messages: sent } = upstream.requests.at(-1)?.body as { messages: Turn[] };
+    expect(sent.at(-2)).toEqual({ role: 'assistant', content: 'Sunny.', reasoning_content: ' ' });
+  });
+
+  it('receives a conversation without calls unchanged', async () => {
+    const messages = [question, { role: 'assistant', content: 'Sunny.' }, question];
+    await post(service, { model: 'thinking', messages });
+    expect(sentTurn()).not.toHaveProperty('reasoning_content');
   });
 });
 

@@ -366,7 +366,7 @@ describe('a caller of another dialect', () => {
       ...{ tools: [{ type: 'custom', name: 'apply' }], tool_choice: { type: 'custom', name: 'apply' } },
       ...{ include: ['message.output_text.logprobs'], top_logprobs: 1 },
     });
-    const events = streamOf([message, custom as never]);
+    const events = streamOf([message, { ...custom, call_id: 'call_2' } as never]);
     native.script(
       piecesReply(toBytes(events.map((event) => (event.type.endsWith('_text.delta') ? { ...event, logprobs } : event)))),
     );
@@ -374,7 +374,7 @@ describe('a caller of another dialect', () => {
     const messages = [hello, choices[0]?.message, result];
     const { text } = await service.chat('m', { ...asked, messages, stream: true });
     expect(text).toContain(
-      '"tool_calls":[{"index":0,"id":"call_1","type":"custom","custom":{"name":"apply","input":"a patch"}}]',
+      '"tool_calls":[{"index":0,"id":"call_2","type":"custom","custom":{"name":"apply","input":"a patch"}}]',
     );
     expect(text).toContain('"logprobs":{"content":[{"token":"Hi","logprob":-0.5');
     expect(text).toContain('"finish_reason":"tool_calls"');

@@ -272,3 +272,51 @@ describe('results of calls whose ids Parley made unique', () => {
     expect(results.map(({ tool_call_id: id, content }) => [id, content])).toEqual(sent.map(({ id }) => [id, `of ${id}`]));
   });
 });
+
+describe('a call with an ID that occurs earlier in the conversation', () => {
+  const earlier = { id: 'call_a', type: 'function' as const, function: weather };
+  const chat = [
+    ...[question, { role: 'assistant' as const, content: null, tool_calls: [earlier] }],
+    { role: 'tool' as const, tool_call_id: 'call_a', content: 'windy' },
+  ];
+  const messages: Anthropic.MessageParam[] = [
+    question,
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'call_a', name: 'get_weather', input: { city: 'Oslo' } }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_a', content: 'windy' }] },
+  ];
+  const input: OpenAI.Responses.ResponseInput = [
+    question,
+    { type: 'function_call', call_id: 'call_a', ...weather },
+    { type: 'function_call_output', call_id: 'call_a', output: 'windy' },
+  ];
+  const later: Readonly<Record<string, Client>> = {
+    'chat JSON': async () => readCompletion(await openai().chat.completions.create({ ...chatRequest, messages: chat })),
+    'chat stream': async () =>
+      readCompletion(
+        await openai()
+          .chat.completions.stream({ ...chatRequest, messages: chat })
+          .finalChatCompletion(),
+      ),
+    'messages JSON': async () => readMessage(await anthropic().messages.create({ ...messagesRequest, messages })),
+    'messages stream': async () =>
+      readMessage(
+        await anthropic()
+          .messages.stream({ ...messagesRequest, messages })
+          .finalMessage(),
+      ),
+    'responses JSON': async () => readResponse(await openai().responses.create({ ...responsesRequest, input })),
+    'responses stream': async () =>
+      readResponse(
+        await openai()
+          .responses.stream({ ...responsesRequest, input })
+          .finalResponse(),
+      ),
+  };
+
+  // Claude Code drops a call whose ID it has seen, so the model repeats the call without end.
+  it.each(Object.entries(later))('receives another ID: %s', async (_surface, read) => {
+    upstream.script(callsReply([{ index: 0, ...first }], 'tool_calls'));
+    const { calls } = await read();
+    expect(calls).toMatchObject([{ id: expect.stringMatching(/^call_[a-z0-9]{8,}_0$/i), ...both[0] }]);
+  });
+});

@@ -100,6 +100,39 @@ describe('a strict chat template', () => {
     expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
   });
 
+  // Templates of Mistral and Gemma demand that user and assistant alternate. Codex begins with two messages of the user.
+  it('receives consecutive messages of the user on the Responses surface as one', async () => {
+    const text = (words: string) => [{ type: 'input_text', text: words }];
+    const input = [
+      { type: 'message', role: 'developer', content: text('Use English.') },
+      { type: 'message', role: 'user', content: text('<environment_context>') },
+      { type: 'message', role: 'user', content: text('Hello') },
+      { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] },
+      { type: 'message', role: 'user', content: text('Again') },
+    ];
+    const ask = (model: string) =>
+      service.ask({ path: '/v1/responses', headers: withKey(callerKey), body: { model, store: false, input } });
+    await ask('strict');
+    expect(lastMessages()).toMatchObject([
+      { role: 'system', content: 'Use English.' },
+      { role: 'user', content: [{ text: '<environment_context>\n\nHello' }, { type: 'image_url' }] },
+      { role: 'assistant', content: 'Hi.' },
+      { role: 'user', content: 'Again' },
+    ]);
+    await ask('lenient');
+    expect(lastMessages()).toHaveLength(6);
+  });
+
+  it('receives consecutive messages of the user on the chat surface as they are', async () => {
+    const messages = [
+      { role: 'user', content: 'Hello' },
+      { role: 'user', content: 'Again' },
+    ];
+    await service.chat('strict', { messages });
+    expect(lastMessages()).toEqual(messages);
+  });
+
   it('answers a quick app if the user also sends a system message', async () => {
     const { status } = await service.chat('quick', { messages: conversation });
     expect(status).toBe(200);

@@ -17,6 +17,25 @@ export function withLeadingInstructions(messages: Message[]): Message[] {
   return [{ ...leading, content }, ...messages.filter((message) => !isInstruction(message))];
 }
 
+/**
+ * Returns the messages with consecutive messages of the user joined into one, as templates require in which user and assistant
+ * alternate. A message with a name or another further field stays as it is. Returns the same array if there is nothing to join.
+ */
+export function withJoinedUserMessages(messages: Message[]): Message[] {
+  const joined: Message[] = [];
+  for (const message of messages) {
+    const before = joined.at(-1);
+    if (before !== undefined && isPlainUser(before) && isPlainUser(message))
+      joined[joined.length - 1] = { ...before, content: joinContents([before.content ?? '', message.content ?? '']) };
+    else joined.push(message);
+  }
+  return joined.length === messages.length ? messages : joined;
+}
+
+function isPlainUser({ role, content, ...rest }: Message): boolean {
+  return role === 'user' && Object.keys(rest).length === 0;
+}
+
 function needsFolding(messages: readonly Message[]): boolean {
   for (let index = 1; index < messages.length; index += 1) if (isInstruction(messages[index] as Message)) return true;
   return false;

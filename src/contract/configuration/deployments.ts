@@ -80,7 +80,7 @@ export const UpstreamEntry = strict(
     acceptsReasoning: Type.Optional(
       Type.Boolean({
         description:
-          'For `openai` and `azure`: whether the thoughts of earlier replies are sent back in `reasoning_content`. DeepSeek and Moonshot require them, other vendors reject them. Absent: they are sent, except to the addresses of OpenAI, Azure OpenAI, Groq, Cerebras and Mistral.',
+          'For `openai` and `azure`: whether the thoughts of earlier replies are sent back in `reasoning_content`. DeepSeek and Moonshot require them, other vendors reject them. `true`: in a conversation with tool calls, an assistant message without thoughts is sent with a blank in their place. Absent: `true` for the addresses of DeepSeek and Moonshot. All other addresses receive the thoughts that exist, except those of OpenAI, Azure OpenAI, Groq, Cerebras and Mistral.',
       }),
     ),
     unsupportedFields: Type.Array(Type.String({ pattern: '^(?!(?:model|messages|input|stream)$)\\w+$' }), {
@@ -91,7 +91,7 @@ export const UpstreamEntry = strict(
     foldSystemMessages: Type.Boolean({
       default: true,
       description:
-        'For `openai` and `azure`: whether all system and developer messages of a request are joined into one message at its beginning. Many self-hosted models require this. `false`: they stay in place.',
+        'For `openai` and `azure`: whether all system and developer messages of a request are joined into one message at its beginning. Many self-hosted models require this. Consecutive messages of the user are joined as well if they come from the Messages or the Responses API. `false`: all of them stay in place.',
     }),
     weight: Type.Number({
       minimum: 0,

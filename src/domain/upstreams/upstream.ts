@@ -67,6 +67,8 @@ export interface Ask<Request = ChatRequest> {
    * frames with `native`. Others answer `request` on the compat wire.
    */
   readonly native?: NativeRequest;
+  /** Whether Parley translated the messages of the request from the dialect of the client. */
+  readonly isTranslated?: boolean | undefined;
   /** Called ahead of the reply with fields of the request that the upstream is not sent, or not as they came. */
   readonly noteIgnored?: (fields: readonly string[]) => void;
 }

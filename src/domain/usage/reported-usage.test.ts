@@ -33,6 +33,20 @@ describe('toUsage', () => {
     expect(toUsage(reported)).toMatchObject({ ...counts, prompt_tokens_details: details });
   });
 
+  const split = { ephemeral_5m_input_tokens: 70, ephemeral_1h_input_tokens: 30 };
+  it.each([
+    ['at the top', { ...counts, cache_creation_input_tokens: 100, cache_creation: split }],
+    ['in the details', { ...counts, prompt_tokens_details: { cache_creation_tokens: 100, cache_creation_token_details: split } }],
+    ['in the details, without their sum', { ...counts, prompt_tokens_details: { cache_creation_token_details: split } }],
+    [
+      'under names of the Responses API',
+      { input_tokens: 1000, output_tokens: 50, input_tokens_details: { cache_creation_token_details: split } },
+    ],
+  ])('reads how long the cache keeps the tokens: %s', (_place, reported) => {
+    const details = { cache_write_tokens: 100, cache_write_1h_tokens: 30 };
+    expect(toUsage(reported)).toMatchObject({ ...counts, prompt_tokens_details: details });
+  });
+
   it('reads reasoning tokens at the top', () => {
     expect(toUsage({ ...counts, reasoning_tokens: 40 })).toMatchObject({ completion_tokens_details: { reasoning_tokens: 40 } });
   });

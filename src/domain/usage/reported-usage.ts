@@ -4,8 +4,8 @@ import { maxTokens, toCount } from './usage.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A count inside the usage: in an object, or at the top for undefined. */
-type Path = readonly [container: string | undefined, field: string];
+/** Names of the objects around a count, and of the count. */
+type Path = readonly string[];
 
 /** Names of the three counts that every usage has. The second names are from the Responses API. */
 const promptNames = ['prompt_tokens', 'input_tokens'];
@@ -16,18 +16,27 @@ interface Detail {
   readonly container: 'prompt_tokens_details' | 'completion_tokens_details';
   readonly field: string;
   readonly aliases: readonly Path[];
+  /** Parts whose sum is the detail if it is not reported. */
+  readonly parts?: readonly (readonly Path[])[];
 }
+
+/** Places where LiteLLM reports for how long the cache keeps written tokens, under Anthropic's names. */
+const splitPlaces: readonly Path[] = [
+  ['cache_creation'],
+  ['prompt_tokens_details', 'cache_creation_token_details'],
+  ['input_tokens_details', 'cache_creation_token_details'],
+];
 
 const cacheReads: Detail = {
   container: 'prompt_tokens_details',
   field: 'cached_tokens',
   aliases: [
     ['input_tokens_details', 'cached_tokens'],
-    [undefined, 'prompt_cache_hit_tokens'], // DeepSeek
-    [undefined, 'cached_tokens'], // Moonshot
-    [undefined, 'num_cached_tokens'], // Mistral
+    ['prompt_cache_hit_tokens'], // DeepSeek
+    ['cached_tokens'], // Moonshot
+    ['num_cached_tokens'], // Mistral
     ['prompt_token_details', 'cached_tokens'], // Mistral
-    [undefined, 'cache_read_input_tokens'], // LiteLLM, with these tokens included in the prompt
+    ['cache_read_input_tokens'], // LiteLLM, with these tokens included in the prompt
   ],
 };
 
@@ -37,24 +46,25 @@ const cacheWrites: Detail = {
   aliases: [
     ['input_tokens_details', 'cache_write_tokens'],
     ['prompt_tokens_details', 'cache_creation_tokens'], // LiteLLM
-    [undefined, 'cache_creation_input_tokens'], // LiteLLM
+    ['cache_creation_input_tokens'], // LiteLLM
   ],
+  parts: splitPlaces.map((place) => [
+    [...place, 'ephemeral_5m_input_tokens'],
+    [...place, 'ephemeral_1h_input_tokens'],
+  ]),
 };
 
 /** Those of the written tokens that the cache keeps for an hour instead of 5 minutes. */
 const cacheWritesForHour: Detail = {
   container: 'prompt_tokens_details',
   field: 'cache_write_1h_tokens',
-  aliases: [['cache_creation', 'ephemeral_1h_input_tokens']], // LiteLLM, as Anthropic reports them
+  aliases: splitPlaces.map((place) => [...place, 'ephemeral_1h_input_tokens']),
 };
 
 const reasoning: Detail = {
   container: 'completion_tokens_details',
   field: 'reasoning_tokens',
-  aliases: [
-    ['output_tokens_details', 'reasoning_tokens'],
-    [undefined, 'reasoning_tokens'],
-  ],
+  aliases: [['output_tokens_details', 'reasoning_tokens'], ['reasoning_tokens']],
 };
 
 const details = [cacheReads, cacheWrites, cacheWritesForHour, reasoning];
@@ -91,10 +101,11 @@ export function toUsage(reported: JsonObject): Usage | undefined {
 }
 
 /** Adds a detail that is reported in another place only. */
-function addDetail(changes: Record<string, JsonObject>, reported: Fields, { container, field, aliases }: Detail): void {
+function addDetail(changes: Record<string, JsonObject>, reported: Fields, detail: Detail): void {
+  const { container, field, aliases, parts = [] } = detail;
   if (toCount(readPath(reported, [container, field])) > 0) return;
-  for (const alias of aliases) {
-    const count = toCount(readPath(reported, alias));
+  for (const paths of [...aliases.map((alias) => [alias]), ...parts]) {
+    const count = paths.reduce((sum, path) => sum + toCount(readPath(reported, path)), 0);
     if (count === 0) continue;
     const current = changes[container] ?? reported[container];
     changes[container] = { ...(isJsonObject(current) ? current : {}), [field]: count };
@@ -108,9 +119,10 @@ function countReasoningOnTop(usage: Fields, sum: number): number {
   return tokens > 0 && toCount(usage.total_tokens) - sum === tokens ? tokens : 0;
 }
 
-function readPath(fields: Fields, [container, field]: Path): unknown {
-  const from = container === undefined ? fields : fields[container];
-  return isJsonObject(from) ? from[field] : undefined;
+function readPath(fields: Fields, path: Path): unknown {
+  let value: unknown = fields;
+  for (const name of path) value = isJsonObject(value) ? value[name] : undefined;
+  return value;
 }
 
 function findCount(fields: Fields, names: readonly string[]): number | undefined {

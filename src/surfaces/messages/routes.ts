@@ -76,7 +76,8 @@ async function serveMessages(deps: MessagesDeps, asked: Asked): Promise<void> {
     request.stream === true
       ? new StreamedReply(context, new MessageWriter(events, ignored))
       : new JsonMessage(context, events, ignored);
-  await context.follow(calls.answer(target, { request, native, affinity, includesCost: context.wantsCost }, reply), reply);
+  const ask = { request, native, isTranslated: true, affinity, includesCost: context.wantsCost };
+  await context.follow(calls.answer(target, ask, reply), reply);
 }
 
 async function serveCount(deps: MessagesDeps, asked: Asked): Promise<void> {

@@ -125,7 +125,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const asked = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approved = approvals.approved(servers, asked.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
-  const ask = { request: asked, native, remote, affinity: affinityOf(request, subject) };
+  const ask = { request: asked, native, isTranslated: true, remote, affinity: affinityOf(request, subject) };
   return {
     run,
     ask,

@@ -6,7 +6,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chat/chunk.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
@@ -210,12 +210,19 @@ function whole(hasCalls: boolean): FinishReason {
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
+/** Tokens that Bedrock's cache keeps for an hour. The package passes Bedrock's own list. */
+function countWrittenForHour(details: unknown): number {
+  if (!Array.isArray(details)) return 0;
+  return details.filter(isJsonObject).reduce((sum, item) => sum + (item.ttl === '1h' ? toCount(item.inputTokens) : 0), 0);
+}
+
 /** Counts as the compat wire has them; undefined if the vendor reports none. */
-export function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
+export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage | undefined {
   const { total: prompt, cacheRead, cacheWrite } = inputTokens;
   const { total: completion, reasoning } = outputTokens;
   if (prompt === undefined && completion === undefined) return undefined;
   const counts = { prompt_tokens: toCount(prompt), completion_tokens: toCount(completion) };
+  const writtenForHour = countWrittenForHour(raw?.cacheDetails);
   return {
     ...counts,
     total_tokens: counts.prompt_tokens + counts.completion_tokens,
@@ -223,6 +230,7 @@ export function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Us
       prompt_tokens_details: {
         cached_tokens: toCount(cacheRead),
         ...(cacheWrite !== undefined && { cache_write_tokens: toCount(cacheWrite) }),
+        ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
       },
     }),
     ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: toCount(reasoning) } }),

@@ -44,6 +44,20 @@ describe('toUsage', () => {
     });
   });
 
+  it('reads the cache writes of an hour from the split of Bedrock', () => {
+    const inputTokens = { total: 170, noCache: 20, cacheRead: 100, cacheWrite: 50 };
+    const outputTokens = { ...nothing, total: 1 };
+    const usage = (cacheDetails: unknown) =>
+      toUsage({ inputTokens, outputTokens, raw: { cacheDetails } as never })?.prompt_tokens_details;
+    const split = [
+      { ttl: '5m', inputTokens: 20 },
+      { ttl: '1h', inputTokens: 30 },
+    ];
+    expect(usage(split)).toEqual({ cached_tokens: 100, cache_write_tokens: 50, cache_write_1h_tokens: 30 });
+    for (const other of [undefined, null, 'x', [null, { ttl: '1h' }], [{ ttl: '1h', inputTokens: -3 }], split.slice(0, 1)])
+      expect(usage(other)).toEqual({ cached_tokens: 100, cache_write_tokens: 50 });
+  });
+
   it('says nothing of what the vendor does not tell', () => {
     expect(toUsage({ inputTokens: { ...none, total: 4 }, outputTokens: nothing })).toEqual({
       prompt_tokens: 4,

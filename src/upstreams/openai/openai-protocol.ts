@@ -5,8 +5,8 @@ import { toBody } from '#base/json/raw-json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
-import { withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
-import type { Message } from '#contract/chat/message.ts';
+import { withJoinedUserMessages, withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
+import { type Message, toolCallsOf } from '#contract/chat/message.ts';
 import { refusedInNames, withReducedNames } from '#contract/chat/message-names.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
@@ -31,7 +31,7 @@ interface Dialect {
   url(upstream: Upstream, operation: Operation): URL;
   /** The header that carries the upstream's key. */
   credentials(key: string): Record<string, string>;
-  toBody(request: ChatRequest, upstream: Upstream): JsonObject;
+  toBody(request: ChatRequest, upstream: Upstream, isTranslated: boolean): JsonObject;
   toEmbeddingsBody(request: EmbeddingsRequest, upstream: Upstream): JsonObject;
 }
 
@@ -39,7 +39,8 @@ interface Dialect {
 const openai: Dialect = {
   url: under,
   credentials: (key) => ({ authorization: `Bearer ${key}` }),
-  toBody: (request, upstream) => withUsage({ ...toStrictMessages(toPlainMessages(request), upstream), model: upstream.model }),
+  toBody: (request, upstream, isTranslated) =>
+    withUsage({ ...toStrictMessages(toPlainMessages(request), upstream, isTranslated), model: upstream.model }),
   toEmbeddingsBody: (request, upstream) => ({ ...request, model: upstream.model }),
 };
 
@@ -51,7 +52,7 @@ const azure: Dialect = {
     return url;
   },
   credentials: (key) => ({ 'api-key': key }),
-  toBody: (request, upstream) => openai.toBody(withNames(request, refusedInNames.azure), upstream),
+  toBody: (request, upstream, isTranslated) => openai.toBody(withNames(request, refusedInNames.azure), upstream, isTranslated),
   toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
@@ -108,12 +109,16 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
   return {
     hasChoices: true,
     chat(ask, reply) {
-      const { upstream, native } = ask;
+      const { upstream, native, isTranslated = false } = ask;
       const { apis } = upstream;
       if (apis !== undefined && responses !== undefined && isForResponses(apis, native)) return responses.chat(ask, reply);
       const request = native === undefined ? ask.request : withoutThoughts(ask.request);
       const bases = request.stream === true ? streamed : whole;
-      const sent = toRequest(bases.get(upstream) ?? bases.add(upstream), ask, toBody(dialect.toBody(request, upstream)));
+      const sent = toRequest(
+        bases.get(upstream) ?? bases.add(upstream),
+        ask,
+        toBody(dialect.toBody(request, upstream, isTranslated)),
+      );
       return sendForReply(http, sent, ask.noteHeaders === undefined ? chatReply : noting(chatReply, ask), reply);
     },
     embed(ask, reply) {
@@ -196,16 +201,42 @@ function withoutThoughts(request: ChatRequest): ChatRequest {
   return { ...request, messages };
 }
 
-/** Returns the request with messages that strict servers accept, as far as the upstream is configured to be one. */
-function toStrictMessages(request: ChatRequest, upstream: Upstream): ChatRequest {
-  const plain = takesReasoning(upstream) ? request.messages : withoutReasoning(request.messages);
-  const messages = upstream.keepsSystemMessages === true ? plain : withLeadingInstructions(plain);
+/**
+ * Returns the request with messages that strict servers accept, as far as the upstream is configured to be one. Only messages
+ * that are translated are joined: a chat client chose its own.
+ */
+function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated: boolean): ChatRequest {
+  const thinking = takesReasoning(upstream) ? request.messages : withoutReasoning(request.messages);
+  const plain = needsReasoning(upstream) ? withReasoning(thinking) : thinking;
+  const folded = upstream.keepsSystemMessages === true ? plain : withLeadingInstructions(plain);
+  const messages = isTranslated && upstream.keepsSystemMessages !== true ? withJoinedUserMessages(folded) : folded;
   return messages === request.messages ? request : { ...request, messages };
 }
 
 function withNames(request: ChatRequest, refused: RegExp): ChatRequest {
   const messages = withReducedNames(request.messages, refused);
   return messages === request.messages ? request : { ...request, messages };
+}
+
+/** Hosts of vendors that reject a conversation with calls if an assistant message has no thoughts. */
+const thinkingHosts = /(?:^|\.)(?:deepseek\.com|moonshot\.(?:ai|cn))$/;
+
+/** Stands for thoughts that do not exist. DeepSeek rejects an empty text. */
+const blankThoughts = ' ';
+
+function needsReasoning({ acceptsReasoning, endpoint }: Upstream): boolean {
+  return acceptsReasoning ?? (endpoint !== undefined && thinkingHosts.test(endpoint.hostname));
+}
+
+/** Gives each assistant message thoughts if there are calls. Another model may have made the calls, or the client lost the thoughts. */
+function withReasoning(messages: Message[]): Message[] {
+  const hasCalls = messages.some((message) => toolCallsOf(message).length > 0);
+  if (!hasCalls || !messages.some(lacksReasoning)) return messages;
+  return messages.map((message) => (lacksReasoning(message) ? { ...message, reasoning_content: blankThoughts } : message));
+}
+
+function lacksReasoning({ role, reasoning_content: thoughts }: Message): boolean {
+  return role === 'assistant' && !thoughts;
 }
 
 function withoutReasoning(messages: Message[]): Message[] {
