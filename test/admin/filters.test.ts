@@ -7,7 +7,7 @@ const march = 'from=2026-03-01&to=2026-03-31';
 beforeAll(async () => {
   house = await startAdminHouse();
   await house.journal.appendUsage([
-    usage('2026-03-01', { keyId: 'key-1', requestId: 'request-1' }),
+    usage('2026-03-01', { keyId: 'key-1', requestId: 'request-1', session: 'session-1' }),
     usage('2026-03-02', { subject: 'bob', project: 'shop', requestId: 'request-2' }),
     usage('2026-03-03', { deployment: 'other', subject: '=1+1,"x"', path: ['app', 'other'] }),
   ]);
@@ -29,6 +29,8 @@ describe('usage and calls', () => {
     ['project=lab', 2],
     ['deployment=other', 1],
     ['requestId=request-2', 1],
+    ['session=session-1', 1],
+    ['session=session-1&user=bob', 0],
     ['requestId=request-2&user=ada', 0],
     ['key=gone', 0],
   ])('are filtered by %s', async (filter, count) => {

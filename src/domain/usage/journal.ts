@@ -72,6 +72,8 @@ export interface UsageFilter {
   /** Id of a key that its user created. */
   readonly keyId?: string | undefined;
   readonly requestId?: string | undefined;
+  /** Id of the session or conversation of a client. */
+  readonly session?: string | undefined;
 }
 
 export interface UsageQuery<Key extends UsageKey> extends UsageFilter {

@@ -29,6 +29,7 @@ export const migrations: readonly Migration[] = [
   toUsageDetails,
   toUsageOfSessions,
   toBlockedUserTable,
+  toUsageOfRequests,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -213,6 +214,14 @@ function toUsageDetails(): readonly string[] {
 /** The session or conversation of a client that its calls belong to. */
 function toUsageOfSessions(): readonly string[] {
   return ['alter table usage_records add column session text'];
+}
+
+/** Indexes by which administrators find the calls of one request or session. */
+function toUsageOfRequests(): readonly string[] {
+  return [
+    'create index usage_records_of_request on usage_records (request_id, at_ms, id)',
+    'create index usage_records_of_session on usage_records (session, at_ms, id) where session is not null',
+  ];
 }
 
 /** Nodes that share a database find out by it whether they share the contents of files too. */

@@ -245,6 +245,7 @@ const filters = [
   inQuery('key', 'Only calls with a key that its user created, by the ID of the key.'),
   inQuery('project', 'Only calls of a project. Empty: calls without one.'),
   inQuery('requestId', 'Only the calls of one request.'),
+  inQuery('session', 'Only the calls of one session or conversation of a client.'),
 ];
 
 const callsParameters = [

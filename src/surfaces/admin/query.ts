@@ -26,7 +26,7 @@ export function readIsCsv(query: Query): boolean {
 }
 
 /** Parameters that filter the calls of all users. */
-export const filterNames = ['user', 'key', 'project', 'deployment', 'requestId'] as const;
+export const filterNames = ['user', 'key', 'project', 'deployment', 'requestId', 'session'] as const;
 
 export function readFilter(query: Query): UsageFilter {
   return {
@@ -36,6 +36,7 @@ export function readFilter(query: Query): UsageFilter {
     project: query.project === '' ? '' : readText(query, 'project'),
     deployment: readText(query, 'deployment'),
     requestId: readText(query, 'requestId'),
+    session: readText(query, 'session'),
   };
 }
 

@@ -15,6 +15,7 @@ export interface FreshDatabase extends AsyncDisposable {
 }
 
 export interface Node {
+  readonly engine: string;
   readonly database: SqlDatabase;
   /** What another node on the same database sees. */
   readonly other: SqlDatabase;
@@ -30,7 +31,7 @@ const patient: OpenOptions = { timeoutMs: 60_000 };
 
 /** The same tests on each engine, with one database for all of them. */
 export function describeOnEach(what: string, tests: (node: Node) => void): void {
-  describe.each(engines)(`${what} on $engine`, ({ fresh }) => {
+  describe.each(engines)(`${what} on $engine`, ({ engine, fresh }) => {
     const opened: OpenDatabase[] = [];
     let whole: FreshDatabase | undefined;
     beforeAll(async () => {
@@ -47,6 +48,7 @@ export function describeOnEach(what: string, tests: (node: Node) => void): void 
       return found.database;
     };
     tests({
+      engine,
       get database() {
         return at(0);
       },

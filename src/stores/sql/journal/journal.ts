@@ -177,11 +177,11 @@ function toAudit({ id, at_ms, action, subject, object, request_id, details }: Au
   };
 }
 
-function toStorableFilter({ subject, deployment, project, keyId, requestId }: UsageFilter): UsageFilter {
+function toStorableFilter({ subject, deployment, project, keyId, requestId, session }: UsageFilter): UsageFilter {
   const storable = (text: string | undefined) => text && toStorable(text);
   return {
     ...{ subject: storable(subject), deployment: storable(deployment), project: storable(project) },
-    ...{ keyId: storable(keyId), requestId: storable(requestId) },
+    ...{ keyId: storable(keyId), requestId: storable(requestId), session: storable(session) },
   };
 }
 
@@ -202,7 +202,7 @@ function toBound(ms: number): number {
 /** Calls as the port says; bounds are whole numbers. Each of what may be asked for has an index in the order of time. */
 async function listCalls(
   kysely: Kysely<Schema>,
-  { fromMs, toMs, subject, deployment, project, keyId, requestId, outcome, before, limit }: CallsQuery,
+  { fromMs, toMs, subject, deployment, project, keyId, requestId, session, outcome, before, limit }: CallsQuery,
 ): Promise<readonly UsageRecord[]> {
   const within = kysely.selectFrom('usage_records').selectAll().where('at_ms', '>=', fromMs).where('at_ms', '<', toMs);
   const rows = await within
@@ -212,6 +212,7 @@ async function listCalls(
     .$if(project !== undefined, (query) => query.where('project', '=', project ?? ''))
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
     .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
+    .$if(session !== undefined, (query) => query.where('session', '=', session ?? ''))
     .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
     // As the index of all that were not answered has it.
     .$if(outcome !== undefined && outcome !== 'ok', (query) => query.where(sql<boolean>`outcome <> 'ok'`))
@@ -276,6 +277,7 @@ const filterColumns: Readonly<Record<keyof UsageFilter, RawBuilder<unknown>>> = 
   project: sql`project`,
   keyId: sql`key_id`,
   requestId: sql`request_id`,
+  session: sql`session`,
 };
 
 function toConditions(filter: UsageFilter): RawBuilder<unknown> {
