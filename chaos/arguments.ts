@@ -31,7 +31,7 @@ a right status, an error in our shape, one end of each stream, nothing left unde
   --only NAME       a scenario, or several with commas: ${scenarios.map(({ name }) => name).join(', ')}
   --short           each scenario for some seconds, as in npm run check
   --minutes N       how long all of them take together (${defaultMinutes})
-  --match TEXT      only cases whose name has this in it; of a fuzzer the numbers of inputs, with commas
+  --match TEXT      only cases whose name has this in it; of a fuzzer also the numbers of inputs, with commas, to show each alone
   --inputs N        how many inputs each fuzzer sends, whatever the time
   --seed N          another course of events (1); the same seed tries the same again
   --json FILE       writes what was found to a file as well

@@ -34,14 +34,15 @@ export const fuzzRoutes: Scenario = {
         .send(inputs.at(10_000_000 + nth).bytes, { isHead: inputs.at(10_000_000 + nth).isHead, longestMs })
         .catch(() => undefined);
     const before = await node.read();
-    await runInputs(ground, node, async (nth) => {
+    const send = async (nth: number): Promise<string> => {
       const { title, isHead, bytes } = inputs.at(nth);
       const answer = await wire.send(bytes, { isHead, longestMs }).catch((thrown: Error) => {
         throw new Error(`${title}: ${thrown.message}`);
       });
       requireSane(title, answer);
       return kindOf(answer.status);
-    });
+    };
+    await runInputs(ground, node, { send, titleAt: (nth) => inputs.at(nth).title });
     wire.close();
     await requireSettled(node, before, ground.tally);
   },

@@ -40,12 +40,15 @@ export const fuzzUpstreams: Scenario = {
     };
     for (let nth = 0; nth < 300; nth += 1) await send(10_000_000 + nth).catch(() => undefined);
     const before = await node.read();
-    await runInputs(ground, node, (nth) =>
+    const titleAt = (nth: number): string => {
+      const { dialect, isStream, isMessages } = upstreamInputAt(seed, nth);
+      return `${dialect}, ${isStream ? 'streamed' : 'whole'}, ${isMessages ? 'messages' : 'chat'}`;
+    };
+    const sendNamed = (nth: number): Promise<string> =>
       send(nth).catch((thrown: Error) => {
-        const { dialect, isStream, isMessages } = upstreamInputAt(seed, nth);
-        throw new Error(`${dialect}, ${isStream ? 'streamed' : 'whole'}, ${isMessages ? 'messages' : 'chat'}: ${thrown.message}`);
-      }),
-    );
+        throw new Error(`${titleAt(nth)}: ${thrown.message}`);
+      });
+    await runInputs(ground, node, { send: sendNamed, titleAt });
     wire.close();
     await requireSettled(node, before, ground.tally);
   },

@@ -57,6 +57,9 @@ class Kept {
   isOpen = true;
   readonly #socket: Socket;
   #said = '';
+  /** The last characters of it. */
+  #end = '';
+  #isInChunks = false;
   #isHead = false;
   #wasUsed = false;
   #resolve: ((answer: WireAnswer) => void) | undefined;
@@ -65,8 +68,11 @@ class Kept {
   constructor(port: number, closed: () => void) {
     this.#socket = connect(port, '127.0.0.1').setNoDelay(true).setEncoding('latin1');
     this.#socket.on('data', (piece) => {
-      this.#said += String(piece);
-      this.#look(false);
+      const text = String(piece);
+      this.#said += text;
+      // To look costs time in proportion to all that came. In the middle of chunks there is no need to.
+      this.#end = (this.#end + text).slice(-7);
+      if (!this.#isInChunks || this.#end === '\r\n0\r\n\r\n') this.#look(false);
     });
     this.#socket
       .on('error', () => undefined)
@@ -81,6 +87,7 @@ class Kept {
   ask(bytes: Buffer, isHead: boolean): Promise<WireAnswer> {
     this.#isHead = isHead;
     this.#said = '';
+    this.#isInChunks = false;
     this.#wasUsed = true;
     return new Promise((resolve, reject) => {
       [this.#resolve, this.#reject] = [resolve, reject];
@@ -96,12 +103,19 @@ class Kept {
 
   #look(hasEnded: boolean): void {
     const read = readAnswer(this.#said, { isHead: this.#isHead, hasEnded });
+    if (read === undefined) this.#isInChunks ||= isInChunks(this.#said);
     if (read === undefined || this.#resolve === undefined) return;
     if (/\r\nconnection: *close/i.test(read.headers)) this.close();
     const resolve = this.#resolve;
     [this.#resolve, this.#reject] = [undefined, undefined];
     resolve(read);
   }
+}
+
+/** Whether the head of a final answer came, which announces chunks. */
+function isInChunks(said: string): boolean {
+  const end = said.indexOf('\r\n\r\n');
+  return end >= 0 && !/^HTTP\/1\.1 1/.test(said) && /\r\ntransfer-encoding: *chunked/i.test(said.slice(0, end + 2));
 }
 
 /** The first final answer in what was said; undefined until it is whole. */

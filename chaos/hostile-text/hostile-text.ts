@@ -1,83 +1,190 @@
 import { ask } from '#test/ask.ts';
-import { delta, finish, plainCompletion } from '#test/chunks.ts';
 import type { OpenApiDocument } from '#test/documented.ts';
-import { callerKey } from '#test/start-service.ts';
+import { callerKey, chatPath } from '#test/start-service.ts';
 import { requireSane, toConfiguration } from '../fuzz/fuzz-routes.ts';
+import type { RouteInput } from '../fuzz/route-inputs.ts';
 import { kindOf, runInputs } from '../fuzz/run-inputs.ts';
 import { Wire } from '../fuzz/wire.ts';
 import { Random } from '../random.ts';
 import type { Scenario } from '../scenario.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';
-import { framed } from '../upstreams/fault.ts';
-import { goodReply, vectorsReply } from '../upstreams/good-replies.ts';
-import { startHostileUpstream } from '../upstreams/hostile-upstream.ts';
+import { framed, type Step } from '../upstreams/fault.ts';
+import { upstreamOf, vectorsReply } from '../upstreams/good-replies.ts';
+import { type HostileRequest, startHostileUpstream } from '../upstreams/hostile-upstream.ts';
+import { drawServer } from './hostile-mcp.ts';
+import { drawCalls, drawReply, type Form, forms } from './hostile-replies.ts';
 import { TextInputs } from './text-inputs.ts';
-import { hostileTexts } from './texts.ts';
 
 const maxAnswerMs = 15_000;
 const shortInputs = 400;
-const replyLengths = [40, 3_000, 30_000];
+const kinds = ['route', 'header', 'reply', 'mcp'] as const;
+const surfaces = ['chat', 'messages', 'responses'] as const;
+const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 
-/** Hostile text in each field of each route, and in the replies of models and applications. */
+/** Hostile text in requests, and in replies of upstreams, applications, and MCP servers. */
 export const hostileText: Scenario = {
   name: 'hostile-text',
-  title: 'Hostile text in each field of each route, and in replies',
+  title: 'Hostile text in requests and in replies',
   weight: 4,
   async run(ground) {
-    await using upstream = await startHostileUpstream(({ path, body }) => framed(toReply(path, body)));
-    await using node = await startWatched({ configuration: toConfiguration(upstream.url) });
+    const seed = ground.random.below(2 ** 20);
+    await using upstream = await startHostileUpstream((request) => toReply(request, seed));
+    await using node = await startWatched({ configuration: configure(upstream.url) });
     const described = await ask(node.url, { method: 'GET', path: '/openapi.json' });
-    const inputs = new TextInputs(described.json as OpenApiDocument, { seed: ground.random.below(2 ** 20), key: callerKey });
+    const texts = new TextInputs(described.json as OpenApiDocument, callerKey);
+    const inputAt = (nth: number): RouteInput => {
+      const kind = kindAt(nth);
+      if (kind === 'reply') return drawReplyInput(seed, nth);
+      if (kind === 'mcp') return drawServerInput(seed, nth, upstream.url);
+      return texts.draw(kind, randomAt(seed, nth));
+    };
     const wire = new Wire(node.url);
-    const send = async (nth: number) => {
-      const { title, isHead, bytes } = inputs.at(nth);
+    const send = async (nth: number): Promise<string> => {
+      const { title, isHead, bytes } = inputAt(nth);
       const answer = await wire.send(bytes, { isHead, longestMs: maxAnswerMs }).catch((error: Error) => {
         throw new Error(`${title}: ${error.message}`);
       });
-      // An upstream that calls a tool with hostile arguments is at fault itself.
+      if (answer.body.includes('"internal_error"')) throw new Error(`${title}: ${answer.status} ${answer.body.slice(0, 300)}`);
+      // A hostile reply is a fault of its upstream.
       if (answer.status === 500 && /"upstream_failed"|The answer calls a tool|The upstream/.test(answer.body))
-        return 'upstream errors';
+        return `${kindAt(nth)} upstream errors`;
       requireSane(title, answer);
-      return kindOf(answer.status);
+      return `${kindAt(nth)} ${kindOf(answer.status)}`;
     };
     // The first calls load modules and compile schemas, which is not what is measured.
     for (let nth = 0; nth < 300; nth += 1) await send(10_000_000 + nth).catch(() => undefined);
     const before = await node.read();
     const count = ground.inputs ?? (ground.isShort ? shortInputs : undefined);
-    await runInputs({ ...ground, inputs: count }, node, send);
+    await runInputs({ ...ground, inputs: count }, node, { send, titleAt: (nth) => inputAt(nth).title });
     wire.close();
     await requireSettled(node, before, ground.tally);
   },
 };
 
-/** Replies to the same request are the same: the text of the request picks the kind of reply. */
-function toReply(path: string, body: string) {
-  const json = (value: unknown) => ({
-    contentType: 'application/json',
-    pieces: [Buffer.from(JSON.stringify(value))],
-    isStream: false,
+function kindAt(nth: number): (typeof kinds)[number] {
+  return kinds[nth % kinds.length] ?? 'route';
+}
+
+function randomAt(seed: number, nth: number): Random {
+  return new Random(seed * 1_000_003 + nth);
+}
+
+function configure(url: string): object {
+  const base = toConfiguration(`${url}/openai`) as { readonly models: object; readonly applications: object };
+  const models = forms.map((form) => {
+    const { model, upstream } = upstreamOf(form === 'responses' ? 'openai' : form, `${url}/${form}`);
+    return [
+      form,
+      {
+        ...model,
+        maxRetryAttempts: 1,
+        upstreams: [{ ...upstream, timeouts, ...(form === 'responses' && { api: 'responses' }) }],
+      },
+    ];
   });
-  if (path.endsWith('/embeddings')) return json(vectorsReply);
-  const isStream = /"stream":\s*true/.test(body);
-  const random = new Random(body.length * 31 + (body.at(-20)?.charCodeAt(0) ?? 0));
-  if (path.startsWith('/anthropic') || random.chance(0.3))
-    return goodReply(path.startsWith('/anthropic') ? 'anthropic' : 'openai', isStream);
-  const text = random.pick(hostileTexts).build(random.pick(replyLengths)).toWellFormed();
-  const attachments = [{ index: 0, title: text.slice(0, 300), url: text, reference_url: text }];
-  const call = { index: 0, id: text.slice(0, 300), type: 'function', function: { name: text.slice(0, 60), arguments: text } };
-  const fields = random.pick<object>([
-    { content: text },
-    { content: '', custom_content: { attachments, stages: [{ index: 0, name: text, content: text, status: null }] } },
-    { content: null, tool_calls: [call] },
-    { content: '', reasoning_content: text },
-  ]);
-  if (!isStream) {
-    const completion = plainCompletion('') as unknown as { choices: { message: object }[] };
-    return json({
-      ...completion,
-      choices: completion.choices.map((choice) => ({ ...choice, message: { role: 'assistant', ...fields } })),
-    });
+  return {
+    ...base,
+    models: { ...base.models, ...Object.fromEntries(models) },
+    applications: { ...base.applications, app: { endpoint: `${url}/dial/app`, dependencies: ['demo'] } },
+    identityProviders: { sso: { issuer: 'https://id.test', jwksUrl: 'https://id.test/jwks', audience: 'parley' } },
+    responses: { mcpServers: ['127.0.0.1'] },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  };
+}
+
+/** A good request of one surface to a deployment whose upstream replies with what the number draws. */
+function drawReplyInput(seed: number, nth: number): RouteInput {
+  const random = randomAt(seed, nth);
+  const [surface, isStream] = [random.pick(surfaces), random.chance(0.7)];
+  const deployment = random.pick([...forms, 'app']);
+  const { title } = drawReply(toForm(deployment), isStream, random);
+  return toPost(`reply to ${surface} by ${deployment}, ${title}`, { surface, deployment, isStream, nth });
+}
+
+function toForm(deployment: string): Form {
+  return forms.find((form) => form === deployment) ?? 'dial';
+}
+
+/** A good request that makes the service talk to a hostile MCP server. */
+function drawServerInput(seed: number, nth: number, url: string): RouteInput {
+  const random = randomAt(seed, nth);
+  const use = random.pick(['list', 'run', 'responses'] as const);
+  const { title, isSse } = drawServer(random);
+  const address = `${url}/mcp/${nth}`;
+  const toolset = { type: 'mcp', name: 'T', mcp_server_info: { url: address, protocol: isSse ? 'sse' : 'streamable_http' } };
+  if (use === 'list')
+    return toRequest(`mcp list, ${title}`, '/v1/tools/list', { toolset: { ...toolset, resources: true, prompts: true } });
+  const args = { city: `${'a'.repeat(random.pick([30, 20_000]))}!`, list: ['aa'], more: 'x' };
+  if (use === 'run') return toRequest(`mcp run, ${title}`, '/v1/tools/run', { toolset, tool: 'look', arguments: args });
+  const server = { type: 'mcp', server_label: 'T', server_url: address, require_approval: 'never' };
+  return toRequest(`mcp responses, ${title}`, '/v1/responses', {
+    model: 'openai',
+    input: `Hi #${nth}#`,
+    stream: random.chance(0.5),
+    tools: [server],
+  });
+}
+
+interface Post {
+  readonly surface: (typeof surfaces)[number];
+  readonly deployment: string;
+  readonly isStream: boolean;
+  readonly nth: number;
+}
+
+function toPost(title: string, { surface, deployment: model, isStream: stream, nth }: Post): RouteInput {
+  const content = `Hi #${nth}#`;
+  const messages = [{ role: 'user', content }];
+  if (surface === 'chat') return toRequest(title, chatPath(model), { messages, stream });
+  if (surface === 'messages') return toRequest(title, '/msgapi/v1/messages', { model, max_tokens: 50, messages, stream });
+  return toRequest(title, '/v1/responses', { model, input: content, stream });
+}
+
+function toRequest(title: string, path: string, body: object): RouteInput {
+  const text = JSON.stringify(body);
+  const fields = [
+    'host: x',
+    `api-key: ${callerKey}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+  ];
+  return { title, isHead: false, bytes: Buffer.from(`POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${text}`) };
+}
+
+/** Replies to the same request are the same: its number, or else its text, decides. */
+function toReply(request: HostileRequest, seed: number): readonly Step[] {
+  const { path, body } = request;
+  const server = /^\/mcp\/(\d+)/.exec(path)?.[1];
+  if (server !== undefined) {
+    const random = randomAt(seed, Number(server));
+    random.pick([1, 2, 3]);
+    return drawServer(random).reply(request);
   }
-  const events = [delta(fields as never), finish()].map((chunk) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`));
-  return { contentType: 'text/event-stream', pieces: [...events, Buffer.from('data: [DONE]\n\n')], isStream: true };
+  if (path.endsWith('/embeddings'))
+    return framed({ contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(vectorsReply))], isStream: false });
+  const isStream = /"stream":\s*true/.test(body) || /stream/i.test(path.split('?')[0] ?? '');
+  const form = toForm(path.split('/')[1] ?? '');
+  const told = /#(\d+)#/.exec(body)?.[1];
+  const nth = Number(told ?? 0);
+  if (told === undefined || kindAt(nth) === 'mcp') return toModelReply(form, isStream, { body, nth });
+  const random = randomAt(seed, nth);
+  // What the request drew comes before what its reply draws.
+  random.pick(surfaces);
+  random.chance(0.7);
+  random.pick([...forms, 'app']);
+  return drawReply(form, isStream, random).steps;
+}
+
+/** A model that calls the tools it is offered, once; in any other case it replies in some hostile way. */
+function toModelReply(
+  form: Form,
+  isStream: boolean,
+  { body, nth }: { readonly body: string; readonly nth: number },
+): readonly Step[] {
+  const random = new Random(body.length * 31 + (body.at(-20)?.charCodeAt(0) ?? 0) + nth);
+  const names = [...body.matchAll(/"function":\{"name":"([^"\\]{1,64})"/g)].flatMap(([, name]) => name ?? []);
+  const isCalled = body.includes('"role":"tool"');
+  return names.length === 0 || isCalled || form !== 'openai'
+    ? drawReply(form, isStream, random).steps
+    : drawCalls(names, isStream, random);
 }

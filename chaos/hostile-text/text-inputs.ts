@@ -1,123 +1,240 @@
 import { type Documented, type ExampleRequest, type OpenApiDocument, readOperations, toRequests } from '#test/documented.ts';
 import { type Schema, SchemaValues } from '../fuzz/from-schema.ts';
 import type { RouteInput } from '../fuzz/route-inputs.ts';
-import { Random } from '../random.ts';
+import type { Random } from '../random.ts';
+import { toFieldValue } from './framing.ts';
+import { lengths, spoilOnePlace, toJson } from './places.ts';
 import { type HostileText, hostileTexts } from './texts.ts';
 
-/** Exponential time shows with 40 characters, quadratic time with 30,000. */
-const lengths = [40, 40, 2_000, 30_000];
 /** Longer paths and queries are rejected with 431 before a route sees them. */
 const maxUrlLength = 12_000;
-const listItems = [300, 8_000];
+const fieldLengths = [40, 2_000, 12_000];
+const mostFields = 900;
 
-/** Places in a body: the keys and indexes that lead to a text, a list, or an object. */
-type Place = readonly (string | number)[];
+/** Header fields that the service reads, each with values up to which all is as it should be. */
+const headerFields: Readonly<Record<string, readonly string[]>> = {
+  ...toTable([
+    'api-key',
+    'x-api-key',
+    'x-request-id',
+    'x-parley-tags',
+    'x-parley-trace',
+    'x-parley-include-cost',
+    'cookie',
+    'host',
+  ]),
+  ...toTable(['x-claude-code-session-id', 'session_id', 'session-id', 'conversation_id', 'x-conversation-id', 'idempotency-key']),
+  ...toTable([
+    'mcp-session-id',
+    'mcp-protocol-version',
+    'mcp-method',
+    'mcp-name',
+    'last-event-id',
+    'x-core-cache-policy',
+    'x-key',
+  ]),
+  ...toTable([
+    'user-agent',
+    'accept-language',
+    'referer',
+    'x-real-ip',
+    'msgapi-version',
+    'x-dial-application-id',
+    'x-dial-override-name',
+  ]),
+  ...toTable([
+    'access-control-request-method',
+    'x-upstream-endpoint',
+    'x-dial-deployment-id',
+    'upgrade',
+    'openai-beta',
+    'trailer',
+  ]),
+  'access-control-request-headers': ['', 'x-a, '],
+  'mcp-param-a': ['', '=?base64?'],
+  authorization: ['', 'Bearer ', 'Basic ', 'Bearer eyJhbGciOiJSUzI1NiJ9.', 'Bearer eyJhbGciOiJSUzI1NiJ9.e30.'],
+  'anthropic-version': ['', '2023-06-01'],
+  'anthropic-beta': ['', 'a,'],
+  'content-type': [
+    '',
+    'application/json;',
+    'application/json; charset=',
+    'multipart/form-data; boundary=',
+    'text/',
+    'application/',
+  ],
+  'content-encoding': ['', 'gzip, '],
+  accept: ['', 'text/event-stream;q=', 'application/json, '],
+  'accept-encoding': ['', 'gzip;q=', 'br, '],
+  range: ['', 'bytes=', 'bytes=0-'],
+  'if-range': ['', '"'],
+  'if-match': ['', '"', 'W/"', '"a", '],
+  'if-none-match': ['', '"', 'W/"', '"a", '],
+  'if-modified-since': ['', 'Mon, 01 Jan 2024 '],
+  origin: ['', 'https://', 'null, '],
+  forwarded: ['', 'for=', 'for=1.1.1.1;host="'],
+  'x-forwarded-for': ['', '1.1.1.1, '],
+  'x-forwarded-proto': ['', 'https, '],
+  'x-forwarded-host': ['', 'a.test, '],
+  traceparent: ['', '00-', '00-0123456789abcdef0123456789abcdef-0123456789abcdef-'],
+  tracestate: ['', 'a=', 'a=b,'],
+  baggage: ['', 'a=', 'a=b;'],
+  connection: ['keep-alive, '],
+  'cache-control': ['', 'max-age='],
+  prefer: ['', 'wait='],
+};
+
+function toTable(names: readonly string[]): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(names.map((name) => [name, ['']]));
+}
+
+/** Fields that replace one of the request itself. */
+const own: ReadonlySet<string> = new Set(['host', 'api-key', 'content-type']);
+/** Paths that the description does not have. */
+const morePaths = [
+  '/',
+  '/docs/',
+  '/assets/',
+  '/openai/deployments/demo/',
+  '/v1/files/public/',
+  '/applications/',
+  '/mcp/',
+  '/v1/demo/',
+];
+
+/** What differs from a good request. */
+interface Change {
+  readonly field: string;
+  readonly url?: string;
+  readonly body?: Buffer;
+  readonly type?: string;
+  readonly headers?: readonly (readonly [string, string])[];
+}
 
 /**
- * Requests that are valid except for one hostile text or list: in a field of the body, a key, a parameter of the query, or a
- * segment of the path. Bodies are examples of the description, or values of its schemas, so that optional fields are reached.
+ * Requests that are valid except for one hostile text, list, or object: in a header field, a field of the body, a key, the query, or
+ * a segment of the path. Bodies are examples of the description, or values of its schemas, so that optional fields are reached.
  */
 export class TextInputs {
-  readonly #seed: number;
   readonly #key: string;
   readonly #requests: readonly ExampleRequest[];
   readonly #resolve: (reference: string) => Schema;
 
-  constructor(document: OpenApiDocument, { seed, key }: { readonly seed: number; readonly key: string }) {
-    this.#seed = seed;
+  constructor(document: OpenApiDocument, key: string) {
     this.#key = key;
     this.#requests = readOperations(document).flatMap(toRequests);
     this.#resolve = (reference) => (document.components.schemas[reference.split('/').at(-1) ?? ''] ?? {}) as Schema;
   }
 
-  /** Returns the nth input. It is the same for the same seed. */
-  at(nth: number): RouteInput {
-    const random = new Random(this.#seed * 1_000_003 + nth);
+  /** Draws one request. It is the same for the same numbers. */
+  draw(kind: 'header' | 'route', random: Random): RouteInput {
     const base = random.pick(this.#requests);
-    const { operation } = base;
     const hostile = random.pick(hostileTexts);
-    const isJson = base.body !== undefined && /json/.test(base.body.type);
-    const { field, url, body } =
-      isJson && random.chance(0.85) ? this.#inBody(base, hostile, random) : inUrl(base, hostile, random);
-    const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));
-    const method = operation.method.toUpperCase();
-    const head = [
-      ...[`${method} ${url} HTTP/1.1`, 'host: x', `api-key: ${this.#key}`],
-      ...Object.entries(base.headers).map(([name, value]) => `${name}: ${value}`),
-      ...(bytes.length === 0 ? [] : ['content-type: application/json']),
-      ...(bytes.length > 0 || method !== 'GET' ? [`content-length: ${bytes.length}`] : []),
-    ];
-    const title = `${method} ${operation.path} ${field}: ${hostile.name}`;
-    return {
-      title,
-      isHead: method === 'HEAD',
-      bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]),
-    };
+    const { field, url = base.url, headers = [], ...change } = this.#change(kind, base, hostile, random);
+    const body = change.body ?? toExampleBody(base, random);
+    const type = change.type ?? base.body?.type.replace('*/*', 'text/plain');
+    const replaced = new Set(headers.map(([name]) => name));
+    const method = base.operation.method.toUpperCase();
+    const fields = [
+      ...[['host', 'x'], ['api-key', this.#key], ...Object.entries(base.headers)],
+      ...(type === undefined || body.length === 0 ? [] : [['content-type', type]]),
+    ].filter(([name = '']) => !(own.has(name) && replaced.has(name)));
+    const length = body.length > 0 || method !== 'GET' ? [['content-length', String(body.length)]] : [];
+    const lines = [...fields, ...length, ...headers].map(([name, value]) => `${name}: ${value}`);
+    const head = Buffer.from(`${[`${method} ${url} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1');
+    const title = `${kind} ${method} ${base.operation.path} ${field}: ${hostile.name}`;
+    return { title, isHead: method === 'HEAD', bytes: Buffer.concat([head, body]) };
   }
 
-  #inBody(base: ExampleRequest, hostile: HostileText, random: Random) {
-    const { operation, body, url } = base;
+  #change(kind: 'header' | 'route', base: ExampleRequest, hostile: HostileText, random: Random): Change {
+    if (kind === 'header') return drawHeaders(hostile, random);
+    if (base.body === undefined || random.chance(0.2)) return drawUrl(base, hostile, random);
+    return /json/.test(base.body.type) ? this.#drawBody(base, hostile, random) : drawOtherBody(base.body.type, hostile, random);
+  }
+
+  #drawBody({ operation, body }: ExampleRequest, hostile: HostileText, random: Random): Change {
     const schema = operation.requestBody?.content[body?.type ?? '']?.schema as Schema | undefined;
     const isMade = schema !== undefined && random.chance(0.5);
     const value = isMade ? new SchemaValues(random, this.#resolve, 0).make(schema) : structuredClone(body?.value);
-    const places = [...listPlaces(value)];
-    if (places.length === 0) return { field: 'body', url, body: value };
-    const place = random.pick(places);
-    return { field: `body.${place.join('.')}`, url, body: withHostile(value, place, (found) => spoil(found, hostile, random)) };
+    const { value: spoiled, what } = spoilOnePlace(value, hostile, random);
+    return { field: `body.${what}`, body: Buffer.from(toJson(spoiled, random)) };
   }
 }
 
-function inUrl({ operation, url, body }: ExampleRequest, hostile: HostileText, random: Random) {
-  const text = encodeURIComponent(hostile.build(Math.min(random.pick(lengths), maxUrlLength)).toWellFormed()).slice(
-    0,
-    maxUrlLength,
-  );
-  const parameters = operation.parameters ?? [];
-  const value = body?.value;
-  if (parameters.length === 0) return { field: 'query', url: `${url}${url.includes('?') ? '&' : '?'}q=${text}`, body: value };
-  const { name, in: kind } = random.pick(parameters);
-  if (kind !== 'path')
-    return { field: `query.${name}`, url: `${url}${url.includes('?') ? '&' : '?'}${name}=${text}`, body: value };
-  return { field: `path.${name}`, url: toHostilePath(operation, name, { url, text }), body: value };
+function toExampleBody({ body }: ExampleRequest, random: Random): Buffer {
+  if (body === undefined) return Buffer.alloc(0);
+  return Buffer.from(/json/.test(body.type) ? toJson(body.value, random) : String(body.value));
 }
 
-/** Replaces one parameter of the path. */
-function toHostilePath(
-  { path }: Documented,
-  name: string,
-  { url, text }: { readonly url: string; readonly text: string },
-): string {
-  const at = path.split('/').indexOf(`{${name}}`);
+/** One field with a hostile value, or very many fields. */
+function drawHeaders(hostile: HostileText, random: Random): Change {
+  const text = toFieldValue(hostile.build(random.pick(fieldLengths)));
+  const name = random.pick(Object.keys(headerFields));
+  const start = random.pick(headerFields[name] ?? ['']);
+  if (random.chance(0.95)) return { field: `${name}: ${start}`, headers: [[name, `${start}${text}`]] };
+  const isSame = random.chance(0.5);
+  const count = Math.min(mostFields, Math.floor(12_000 / (name.length + start.length + 12)));
+  const value = `${start}${text.slice(0, 4)}`;
+  const headers = Array.from({ length: count }, (_, nth) => [isSame ? name : `${name}-${nth}`, value] as const);
+  return { field: `${count} × ${name}`, headers };
+}
+
+/** A form, or bytes of another type, with hostile names or content. */
+function drawOtherBody(type: string, hostile: HostileText, random: Random): Change {
+  const text = hostile.build(random.pick(lengths));
+  if (!type.startsWith('multipart/')) return { field: `body of ${type}`, body: Buffer.from(text) };
+  const place = random.pick(['boundary', 'name', 'filename', 'type', 'content', 'head', 'many parts']);
+  const line = toFieldValue(text);
+  const boundary = place === 'boundary' ? line.slice(0, 2_000) : 'x';
+  const at = (wanted: string, good: string): string => (place === wanted ? line : good);
+  const disposition = `content-disposition: form-data; name="${at('name', 'file')}"; filename="${at('filename', 'a.txt')}"`;
+  const head = `${disposition}\r\ncontent-type: ${at('type', 'text/plain')}${place === 'head' ? `\r\nx: ${text}` : ''}`;
+  const part = `--${boundary}\r\n${head}\r\n\r\n${place === 'content' ? text : 'a'}\r\n`;
+  const whole = `${part.repeat(place === 'many parts' ? 5_000 : 1)}--${boundary}--\r\n`;
+  return { field: `form.${place}`, type: `multipart/form-data; boundary=${boundary}`, body: Buffer.from(whole) };
+}
+
+/** A value or a name of the query, or a segment of the path. */
+function drawUrl({ operation, url }: ExampleRequest, hostile: HostileText, random: Random): Change {
+  const built = hostile.build(Math.min(random.pick(lengths), maxUrlLength)).toWellFormed();
+  const isRaw = random.chance(0.2);
+  const raw = Buffer.from(built, 'utf8')
+    .toString('latin1')
+    .replaceAll(/[^\x21-\x22\x24-\x7e\x80-\xff]/g, '');
+  const text = (isRaw ? raw : encodeURIComponent(built)).slice(0, maxUrlLength);
+  const joined = `${url}${url.includes('?') ? '&' : '?'}`;
+  const names = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  switch (random.below(6)) {
+    case 0:
+      return { field: 'query', url: `${joined}${text}` };
+    case 1: {
+      const path = random.pick(morePaths);
+      return { field: `path ${path}`, url: `${path}${text}` };
+    }
+    case 2:
+    case 3: {
+      const name = random.pick(['api-version', ...names, ...names]);
+      return { field: `query.${name}`, url: `${joined}${name}=${text}` };
+    }
+    default: {
+      const at = random.pick(segmentsOf(operation));
+      return { field: `path.${operation.path.split('/')[at]}`, url: toHostilePath(url, at, text) };
+    }
+  }
+}
+
+/** Indexes of segments; those of parameters are drawn as often as all others together. */
+function segmentsOf({ path }: Documented): readonly number[] {
+  const all = path.split('/').map((segment, index) => ({ segment, index }));
+  const parameters = all.filter(({ segment }) => segment.startsWith('{'));
+  return [
+    ...all.slice(1),
+    ...(parameters.length === 0 ? [] : all.flatMap((_, nth) => parameters[nth % parameters.length] ?? [])),
+  ].map(({ index }) => index);
+}
+
+function toHostilePath(url: string, at: number, text: string): string {
   const [written = '', query] = url.split('?', 2);
   const replaced = written.split('/').map((segment, index) => (index === at ? text : segment));
   return query === undefined ? replaced.join('/') : `${replaced.join('/')}?${query}`;
-}
-
-function* listPlaces(value: unknown, place: Place = []): Iterable<Place> {
-  if (typeof value === 'string') yield place;
-  if (typeof value !== 'object' || value === null) return;
-  yield place;
-  for (const [key, inner] of Object.entries(value))
-    yield* listPlaces(inner, [...place, Array.isArray(value) ? Number(key) : key]);
-}
-
-function withHostile(value: unknown, [first, ...rest]: Place, spoiled: (found: unknown) => unknown): unknown {
-  if (first === undefined) return spoiled(value);
-  if (Array.isArray(value)) return value.map((item, index) => (index === first ? withHostile(item, rest, spoiled) : item));
-  const object = value as Readonly<Record<string, unknown>>;
-  return { ...object, [first]: withHostile(object[first], rest, spoiled) };
-}
-
-/** A text becomes hostile, a list gets very many items, an object gets hostile keys. */
-function spoil(found: unknown, hostile: HostileText, random: Random): unknown {
-  if (typeof found === 'string') return hostile.build(random.pick(lengths));
-  if (Array.isArray(found)) {
-    const item: unknown = random.chance(0.5) && found.length > 0 ? found[0] : hostile.build(40);
-    return Array.from({ length: random.pick(listItems) }, () => item);
-  }
-  const text = hostile.build(random.pick([40, 2_000]));
-  return {
-    ...(found as object),
-    ...Object.fromEntries(Array.from({ length: random.pick([1, 300]) }, (_, nth) => [`${text}${nth}`, text])),
-  };
 }

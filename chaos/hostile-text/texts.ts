@@ -9,6 +9,8 @@ const repeated = (unit: string, end = '', start = ''): HostileText['build'] => {
   return (length) => start + unit.repeat(Math.max(1, Math.ceil(length / unit.length))) + end;
 };
 
+const listNumbers = (count: number): [string, number][] => Array.from({ length: count }, (_, nth) => [`k${nth}`, nth]);
+
 /** Each attacks one kind of code: searches that restart, nested quantifiers, splitting, decoding, and normalization. */
 export const hostileTexts: readonly HostileText[] = [
   { name: 'one letter', build: repeated('a') },
@@ -56,4 +58,20 @@ export const hostileTexts: readonly HostileText[] = [
   { name: 'optional groups', build: repeated('(?:x?){9}') },
   { name: 'a pattern with repetitions', build: repeated('x{1000}') },
   { name: 'variables', build: repeated('${A', '}') },
+  { name: 'nested quantifiers', build: repeated('(a*)*', '$', '^') },
+  { name: 'balanced brackets', build: (length) => '['.repeat(length / 2) + ']'.repeat(length / 2) },
+  { name: 'an argument of one long text', build: repeated('a', '!"}', '{"city":"') },
+  { name: 'an object of many keys', build: (length) => JSON.stringify(Object.fromEntries(listNumbers(length / 10))) },
+  { name: 'fields of events', build: repeated('data: \n', '\n\n', '\n') },
+  { name: 'carriage returns', build: repeated('\r') },
+  { name: 'NUL', build: repeated('\0') },
+  { name: 'byte order marks', build: repeated('\ufeff') },
+  { name: 'directions', build: repeated('\u202e\u2066') },
+  { name: 'pointers', build: repeated('/~1~0', '', '#/$defs') },
+  { name: 'hosts', build: repeated('a.', '', 'https://') },
+  { name: 'media types', build: repeated(';q=0', '', 'text/html') },
+  { name: 'comma lists', build: repeated(' ,') },
+  { name: 'ranges', build: repeated('0-,', '', 'bytes=') },
+  { name: 'entity tags', build: repeated('W/"') },
+  { name: 'key=value pairs', build: repeated('a=1,') },
 ];

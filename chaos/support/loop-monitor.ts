@@ -4,12 +4,22 @@ import { isMainThread } from 'node:worker_threads';
 
 // Preloaded into a service: tells at a socket for how long its event loop was blocked, and what it holds.
 
+/** One turn of the event loop that took long. */
+export interface SlowTurn {
+  /** On the clock of `Date.now`. */
+  readonly endMs: number;
+  readonly lateMs: number;
+  readonly blockedMs: number;
+}
+
 /** What a service tells of itself. */
 export interface Readings {
   /** The longest time between two turns of its event loop since it was asked last. */
   readonly lateMs: number;
   /** How much of that its own thread worked: the rest was taken by others on the machine. */
   readonly blockedMs: number;
+  /** The turns of more than 100 ms of work. */
+  readonly slowTurns: readonly SlowTurn[];
   readonly rssBytes: number;
   /** After a full collection. */
   readonly heapBytes: number;
@@ -17,29 +27,34 @@ export interface Readings {
 }
 
 const everyMs = 20;
+const slowMs = 100;
+const mostTurns = 100;
 const path = process.env.PARLEY_CHAOS_MONITOR;
 
 function watch(socketPath: string): void {
   let lateMs = 0;
   let blockedMs = 0;
+  let slowTurns: SlowTurn[] = [];
   let before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
   const look = (): void => {
     const now = { atMs: performance.now(), cpu: process.threadCpuUsage() };
     const late = now.atMs - before.atMs - everyMs;
     const worked = (now.cpu.user - before.cpu.user + now.cpu.system - before.cpu.system) / 1000;
     lateMs = Math.max(lateMs, late);
-    blockedMs = Math.max(blockedMs, Math.min(late, worked));
+    const blocked = Math.min(late, worked);
+    blockedMs = Math.max(blockedMs, blocked);
+    if (blocked > slowMs && slowTurns.length < mostTurns) slowTurns.push({ endMs: Date.now(), lateMs: late, blockedMs: blocked });
     before = now;
   };
   setInterval(look, everyMs).unref();
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    const told = { lateMs, blockedMs };
+    const told = { lateMs, blockedMs, slowTurns };
     globalThis.gc?.();
     const { rss, heapUsed } = process.memoryUsage();
     const descriptors = readdirSync('/proc/self/fd').length;
     const readings: Readings = { ...told, rssBytes: rss, heapBytes: heapUsed, descriptors };
-    [lateMs, blockedMs] = [0, 0];
+    [lateMs, blockedMs, slowTurns] = [0, 0, []];
     before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
     socket.end(JSON.stringify(readings));
   });

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listeningAt } from '#test/listening.ts';
 import type { Step } from './fault.ts';
 
-/** One request as it came: its path, and its body as text. */
-interface HostileRequest {
+/** One request as it came, with its body as text. */
+export interface HostileRequest {
+  readonly method: string;
   readonly path: string;
   readonly body: string;
 }
@@ -63,11 +64,11 @@ export function serve(socket: Socket, choose: Choose): void {
     if (end < 0) return;
     const length = Number(/\r\ncontent-length: *(\d+)/i.exec(said.slice(0, end + 2))?.[1] ?? 0);
     if (said.length < end + 4 + length) return;
-    const [, path = ''] = said.split(' ', 2);
+    const [method = '', path = ''] = said.split(' ', 2);
     const body = said.slice(end + 4, end + 4 + length);
     said = said.slice(end + 4 + length);
     isBusy = true;
-    await play(socket, choose({ path, body }));
+    await play(socket, choose({ method, path, body }));
     isBusy = false;
     if (!socket.destroyed) await look();
   };

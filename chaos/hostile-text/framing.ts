@@ -1,0 +1,116 @@
+import type { Random } from '../random.ts';
+import { bytes, chunked, chunkedField, close, head, lastChunk, type Step } from '../upstreams/fault.ts';
+import type { HostileText } from './texts.ts';
+
+/** One server-sent event. */
+export interface SentEvent {
+  readonly name?: string;
+  readonly data: string;
+}
+
+const maxFieldLength = 12_000;
+const mostSingleBytes = 3_000;
+const mebibyte = 2 ** 20;
+
+/** Writes events in one way that a stream of server-sent events can have. */
+type Framing = (events: readonly SentEvent[], hostile: HostileText) => readonly Buffer[];
+
+const write = (lineEnd: string, more = ''): Framing => {
+  return (events) =>
+    events.map(({ name, data }) =>
+      Buffer.from(`${more}${name === undefined ? '' : `event: ${name}${lineEnd}`}data: ${data}${lineEnd}${lineEnd}`),
+    );
+};
+const usual = write('\n');
+const before =
+  (start: () => Buffer): Framing =>
+  (events, hostile) => [...cut(start(), 16_384), ...usual(events, hostile)];
+
+/** The usual one is drawn as often as all others together. */
+const framings: Readonly<Record<string, Framing>> = {
+  'CR LF': write('\r\n'),
+  CR: write('\r'),
+  'one chunk': (events, hostile) => [Buffer.concat(usual(events, hostile))],
+  'single bytes': (events, hostile) => {
+    const whole = Buffer.concat(usual(events, hostile));
+    const first = whole.subarray(0, mostSingleBytes);
+    return [...cut(first, 1), ...cut(whole.subarray(mostSingleBytes), 16_384)];
+  },
+  'empty events': before(() => Buffer.alloc(mebibyte / 4, '\n')),
+  'empty events of CR': before(() => Buffer.alloc(mebibyte / 4, '\r')),
+  'events without data': before(() => Buffer.from('data:\n\n'.repeat(30_000))),
+  'events with a name alone': before(() => Buffer.from('event: x\n\n'.repeat(30_000))),
+  comments: before(() => Buffer.from(':\n\n'.repeat(50_000))),
+  'one long comment': before(() => Buffer.concat([bytes(':'), Buffer.alloc(2 * mebibyte, 'a'), bytes('\n\n')])),
+  'no line end': before(() => Buffer.concat([bytes('data: '), Buffer.alloc(3 * mebibyte, 'a')])),
+  'an event of many lines': (events) =>
+    events.map(({ name, data }, nth) => {
+      const lines = nth === 0 ? 'data:\n'.repeat(100_000) : '';
+      return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}${lines}data: ${data}\n\n`);
+    }),
+  'a hostile name': (events, hostile) => write('\n', `event: ${hostile.build(2_000)}\n`)(events, hostile),
+  'a hostile ID': (events, hostile) => write('\n', `id: ${hostile.build(30_000)}\nretry: 1\n`)(events, hostile),
+  'many fields': write('\n', 'id: 1\nretry: 1\nx: y\n'.repeat(300)),
+};
+
+/** A stream in some framing, drawn. */
+export function frameEvents(
+  events: readonly SentEvent[],
+  hostile: HostileText,
+  random: Random,
+): { readonly pieces: readonly Buffer[]; readonly framing: string } {
+  const framing = random.chance(0.5) ? 'LF' : random.pick(Object.keys(framings));
+  return { framing, pieces: (framings[framing] ?? usual)(events, hostile) };
+}
+
+function cut(whole: Buffer, size: number): readonly Buffer[] {
+  return Array.from({ length: Math.ceil(whole.length / size) }, (_, nth) => whole.subarray(nth * size, (nth + 1) * size));
+}
+
+/** Fields of replies that the service reads, some with a value up to which all is as it should be. */
+const replyFields = [
+  ...['retry-after: ', 'x-request-id: ', 'content-type: application/json;', 'content-type: text/event-stream;', 'content-type: '],
+  ...['set-cookie: ', 'x-ratelimit-reset-tokens: ', 'anthropic-ratelimit-requests-reset: ', 'x-ratelimit-remaining-requests: '],
+  ...['www-authenticate: Bearer resource_metadata="', 'www-authenticate: ', 'location: ', 'cache-control: max-age=', 'etag: "'],
+  ...['content-disposition: attachment; filename="', 'content-encoding: ', 'keep-alive: timeout=', 'vary: ', 'date: '],
+  ...['x-amzn-errortype: ', 'openai-processing-ms: ', 'link: <', 'connection: keep-alive, ', 'content-range: bytes '],
+  ...['mcp-session-id: ', 'x-trace: ', 'server-timing: ', 'x-should-retry: ', 'retry-after-ms: '],
+];
+
+/** A field of a reply with a hostile value. */
+export function drawReplyField(hostile: HostileText, random: Random): string {
+  return random.pick(replyFields) + toFieldValue(hostile.build(random.pick([40, 2_000, maxFieldLength])));
+}
+
+/** What a header field can carry of a text, as UTF-8 in latin1 characters. */
+export function toFieldValue(text: string): string {
+  const value = Buffer.from(text, 'utf8').toString('latin1').slice(0, maxFieldLength);
+  // Other control characters are rejected by the parser before anything reads the field.
+  return value.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ' ').trim();
+}
+
+/** A reply: a stream in chunks, or one text. */
+export interface Reply {
+  readonly contentType: string;
+  readonly pieces: readonly Buffer[];
+  readonly isStream: boolean;
+  readonly status?: number;
+  readonly fields?: readonly string[];
+}
+
+export function toSteps({ contentType, pieces, isStream, status = 200, fields = [] }: Reply): readonly Step[] {
+  const line = `HTTP/1.1 ${status} X`;
+  if (isStream)
+    return [head({ contentType }, [chunkedField, ...fields], line), ...pieces.filter(hasBytes).map(chunked), lastChunk];
+  const body = Buffer.concat(pieces);
+  const steps = [head({ contentType }, [`content-length: ${body.length}`, ...fields], line), body];
+  return status === 204
+    ? [head({ contentType }, fields, line)]
+    : fields.some((field) => /^connection/.test(field))
+      ? [...steps, close]
+      : steps;
+}
+
+function hasBytes({ length }: Buffer): boolean {
+  return length > 0;
+}

@@ -1,0 +1,74 @@
+import type { Random } from '../random.ts';
+import type { HostileText } from './texts.ts';
+
+/** Exponential time shows with 40 characters, quadratic time with 30,000. */
+export const lengths = [40, 40, 2_000, 30_000];
+const listItems = [300, 8_000];
+/** A text that `toJson` writes as deeply nested lists. */
+const deepMark = '@deep lists@';
+const depths = [200, 5_000, 100_000];
+/** Other values of these only make a reply one of another kind. */
+const structural: ReadonlySet<unknown> = new Set(['type', 'object', 'jsonrpc', 'protocolVersion', 'supportedVersions', 'role']);
+
+/** Keys and indexes that lead to a text, a list, or an object. */
+type Place = readonly (string | number)[];
+
+/** A value with something hostile in it. */
+interface Spoiled {
+  readonly value: unknown;
+  /** Where and how, for titles. */
+  readonly what: string;
+}
+
+/** Puts something hostile in one place of a value: a text, very many items, hostile keys, or deep nesting. */
+export function spoilOnePlace(value: unknown, hostile: HostileText, random: Random): Spoiled {
+  const places = [...listPlaces(value)];
+  if (places.length === 0) return { value, what: '' };
+  const place = random.pick(places);
+  const isDeep = random.chance(0.03);
+  const spoiled = withHostile(value, place, (found) => (isDeep ? deepMark : spoil(found, hostile, random)));
+  return { value: spoiled, what: `${place.join('.')}${isDeep ? ' (deep lists)' : ''}` };
+}
+
+/** Writes JSON. `JSON.stringify` itself could not write deep nesting. */
+export function toJson(value: unknown, random: Random): string {
+  const text = JSON.stringify(value);
+  if (!text.includes(deepMark)) return text;
+  const depth = random.pick(depths);
+  return text.replace(`"${deepMark}"`, () => '['.repeat(depth) + ']'.repeat(depth));
+}
+
+function* listPlaces(value: unknown, place: Place = []): Iterable<Place> {
+  if (typeof value === 'string' && !structural.has(place.at(-1))) yield place;
+  if (typeof value !== 'object' || value === null) return;
+  yield place;
+  for (const [key, inner] of Object.entries(value))
+    yield* listPlaces(inner, [...place, Array.isArray(value) ? Number(key) : key]);
+}
+
+function withHostile(value: unknown, [first, ...rest]: Place, spoiled: (found: unknown) => unknown): unknown {
+  if (first === undefined) return spoiled(value);
+  if (Array.isArray(value)) return value.map((item, index) => (index === first ? withHostile(item, rest, spoiled) : item));
+  const object = value as Readonly<Record<string, unknown>>;
+  return { ...object, [first]: withHostile(object[first], rest, spoiled) };
+}
+
+/** A text becomes hostile, a list gets very many items, an object gets hostile keys. */
+function spoil(found: unknown, hostile: HostileText, random: Random): unknown {
+  if (typeof found === 'string') return hostile.build(random.pick(lengths));
+  if (Array.isArray(found)) {
+    const item: unknown = random.chance(0.5) && found.length > 0 ? found[0] : hostile.build(40);
+    return Array.from({ length: random.pick(listItems) }, (_, index) => numbered(item, index));
+  }
+  const text = hostile.build(random.pick([40, 2_000]));
+  return {
+    ...(found as object),
+    ...Object.fromEntries(Array.from({ length: random.pick([1, 300]) }, (_, nth) => [`${text}${nth}`, text])),
+  };
+}
+
+/** Items with an index or an ID stay apart, as parallel tool calls do. */
+function numbered(item: unknown, index: number): unknown {
+  if (typeof item !== 'object' || item === null) return item;
+  return { ...item, ...('index' in item && { index }), ...('id' in item && { id: `i${index}` }) };
+}
