@@ -6,6 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { checkCommand } from '#app/check-command.ts';
 import { checkFiles, checkValue, makeFolder } from './support.ts';
 
+/** A number beyond 1.8e308, which Parley keeps as it is written. */
+const infinite = (JSON as unknown as { rawJSON(text: string): object }).rawJSON('1e309');
+
 const digestOfX = hash('sha256', 'x', 'hex');
 const demo = { upstreams: [{ protocol: 'demo' }] };
 const quickApps = 'https://any.example/custom_application_schemas/quickapps';
@@ -294,6 +297,16 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'a default beyond its bounds',
     { models: { m: { ...demo, defaults: { temperature: 3 } } } },
     'models.m.defaults.temperature: must be at most 2',
+  ],
+  [
+    'a default number of tokens that is not whole',
+    { models: { m: { ...demo, defaults: { max_completion_tokens: 1.5 } } } },
+    'models.m.defaults.max_completion_tokens: must be an integer',
+  ],
+  [
+    'a default that is not finite',
+    { models: { m: { ...demo, defaults: { seed: infinite } } } },
+    'models.m.defaults.seed: must be a finite number',
   ],
   [
     'messages as a default',

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { bucketOf } from '#domain/files/bucket.ts';
 import { paceBodies } from '#surfaces/http/body-pace.ts';
 import { redact } from '#telemetry/redact.ts';
-import { hello } from '#test/chunks.ts';
 import { listeningAt } from '#test/listening.ts';
 import { measureLongestHold } from '#test/longest-hold.ts';
 import { withKey } from '#test/start-service.ts';
@@ -234,18 +233,38 @@ describe('the service', () => {
     socket.destroy();
   });
 
-  it('asks for no more than 128 choices, and never for a number of tokens that is none', async () => {
-    for (const body of [
-      { n: 129 },
-      { n: 1e9 },
-      { n: 0 },
-      { max_tokens: Number.POSITIVE_INFINITY },
-      { max_tokens: -1 },
-      { max_tokens: 0.5 },
-    ]) {
-      const text = JSON.stringify({ messages: hello, ...body }).replace('null', '1e400');
-      const { status } = await whole.service.ask({ path: takers[0]?.[1] ?? '', headers: withKey(), body: text });
-      expect([text, status]).toEqual([text, 400]);
+  const message = { role: 'user', content: 'Hi.' };
+  const chat = ['/openai/deployments/gpt/chat/completions', { messages: [message] }] as const;
+  const messages = ['/msgapi/v1/messages', { model: 'gpt', max_tokens: 9, messages: [message] }] as const;
+  const responses = ['/v1/responses', { model: 'gpt', input: 'Hi.' }] as const;
+  const notCounts = ['-1', '1.5', '"x"', '1e309', '-1e309'];
+  const notPositive = [...notCounts, '0'];
+  it.each([
+    [...chat, 'max_tokens', notPositive],
+    [...chat, 'n', [...notPositive, '129', '1e9']],
+    [...chat, 'temperature', ['-1', '3', '"x"', '1e309']],
+    [...chat, 'top_p', ['-1', '3', '"x"', '1e309']],
+    [...chat, 'presence_penalty', ['-3', '"x"', '-1e309']],
+    [...chat, 'frequency_penalty', ['3', '"x"', '1e309']],
+    // 0 fills the cache of the prompt.
+    [...messages, 'max_tokens', notCounts],
+    [...messages, 'temperature', ['-1', '3', '"x"', '1e309']],
+    [...messages, 'top_p', ['-1', '3', '"x"', '1e309']],
+    [...messages, 'top_k', notCounts],
+    [...responses, 'max_output_tokens', notPositive],
+    [...responses, 'max_tool_calls', notPositive],
+    [...responses, 'temperature', ['-1', '3', '"x"', '1e309']],
+    [...responses, 'top_p', ['-1', '3', '"x"', '1e309']],
+    [...responses, 'top_logprobs', notCounts],
+  ])('rejects a number that is out of range or not finite: %s %j %s', async (path, body, field, values) => {
+    for (const value of values) {
+      const { [field]: _valid, ...rest } = body as Record<string, unknown>;
+      const text = `${JSON.stringify(rest).slice(0, -1)},"${field}":${value}}`;
+      const answer = await whole.service.ask({
+        ...{ path, body: text },
+        headers: { ...withKey(), 'content-type': 'application/json' },
+      });
+      expect([text, answer.status, answer.text]).toEqual([text, 400, expect.stringContaining(`${field}`)]);
     }
   });
 });

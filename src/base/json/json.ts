@@ -46,6 +46,12 @@ const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): objec
 /** Whether a value is a number that JavaScript has none for, kept as it was written. */
 export const isWrittenNumber = isRawJSON;
 
+/** Returns whether a value is a number beyond 1.8e308, as `parseJson` keeps it or as other parsers do. */
+export function isInfinite(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return isRawJSON(value) && !Number.isFinite(Number(JSON.stringify(value)));
+}
+
 /** What JSON is made of, outside of its strings. */
 export const chars = { quote: 34, comma: 44, colon: 58, opening: 123, closing: 125, openingList: 91, closingList: 93 } as const;
 

@@ -1,8 +1,11 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isInfinite, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { parseChatRequest } from '../chat/chat-request.ts';
 import { parseEmbeddingsRequest } from '../chat/embeddings-request.ts';
 import { isDeploymentId } from '../deployment-path.ts';
 import { ParleyError } from '../errors/errors.ts';
+import { requireShape } from '../errors/request-error.ts';
 import { quickAppFaults } from '../quick-app/quick-app-faults.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
 import { ModelEntry } from './deployments.ts';
@@ -13,6 +16,9 @@ import { defaultProtocol, modelProtocols, protocols, traitsOf } from './protocol
 import { childOf, readSchema } from './schema-node.ts';
 import { readUpstreamKey } from './upstream-key.ts';
 import { isHeaderName } from './values.ts';
+
+/** Requests pass this field on unchanged. A default must have a valid value. */
+const outputBound = Compile(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));
 
 /** What the schema cannot say of models and applications. */
 export function* deploymentFaults(configuration: unknown): Iterable<Fault> {
@@ -51,13 +57,27 @@ function* defaultFaults({ defaults, type }: JsonObject): Iterable<Fault> {
   if (defaults[content] !== undefined) yield { path: ['defaults', content], message: 'cannot be a default' };
   try {
     if (type === 'embedding') parseEmbeddingsRequest({ ...defaults, input: 'a' });
-    else parseChatRequest({ ...defaults, messages: [{ role: 'user', content: '' }] });
+    else requireShape(outputBound, parseChatRequest({ ...defaults, messages: [{ role: 'user', content: '' }] }));
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     const param = error.param ?? '';
     const claim = error.message.slice(param.length + 1).replace(/\.$/, '');
     yield { path: ['defaults', ...param.split('.').filter((key) => key !== '')], message: claim };
+    return;
   }
+  const path = findInfinite(defaults);
+  if (path !== undefined) yield { path: ['defaults', ...path], message: 'must be a finite number' };
+}
+
+/** Returns the path of the first number that is not finite. */
+function findInfinite(value: unknown): readonly (string | number)[] | undefined {
+  if (isInfinite(value)) return [];
+  const members = Array.isArray(value) ? value.entries() : isJsonObject(value) ? Object.entries(value) : [];
+  for (const [key, member] of members) {
+    const path = findInfinite(member);
+    if (path !== undefined) return [key, ...path];
+  }
+  return undefined;
 }
 
 /** Fields that frame a request. */

@@ -172,7 +172,7 @@ export function estimateRequestTokens({ messages, tools }: ChatRequest): number 
 /** Tokens that the reply may have by what its request says; undefined if that says nothing. */
 export function maxTokensOf({ max_completion_tokens: most, max_tokens: former, n = 1 }: ChatRequest): number | undefined {
   const bound = typeof most === 'number' && most > 0 ? most : former;
-  return bound === undefined ? undefined : Math.min(bound * n, Number.MAX_SAFE_INTEGER);
+  return bound === undefined ? undefined : Math.min(Math.ceil(bound) * n, Number.MAX_SAFE_INTEGER);
 }
 
 /** Returns the chars of text in one message, and in its calls. */
