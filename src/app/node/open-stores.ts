@@ -98,11 +98,13 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
   const contents = keepContents(opened, records, tools);
+  const noteInvalid = (kind: string, id: string, error: unknown): void =>
+    tools.noteFault(`the stored ${kind} ${id} is invalid, so it is not used`, error);
   const owner = shared.length === 0 ? 'this node' : randomUUID();
   return {
     counters: new SqlLimitCounters(database, owner),
     reached,
-    consents: new SqlConsentStore(database),
+    consents: new SqlConsentStore(database, noteInvalid),
     applications,
     files: { index, blobs: new BoundedBlobStore(contents.blobs, maxUploads) },
     passages: { index: passages, owner },
@@ -112,13 +114,17 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       isShared: shared.length > 0,
     },
     evaluations: {
-      store: new SqlEvaluationStore(database, seal),
+      store: new SqlEvaluationStore(database, seal, noteInvalid),
       leases: responses.runs,
       isShared: shared.length > 0,
     },
     chats: new SqlChatStore(database, seal, tools.caches.open('chat_texts', chatTextBounds(chatTextBytes(memoryOfProcess())))),
     shares: new SqlShareStore(database, seal),
-    keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: shared.length > 0 },
+    keys: {
+      store: new SqlKeyStore(database, noteInvalid),
+      blockedUsers: new SqlBlockedUserStore(database),
+      isShared: shared.length > 0,
+    },
     journal: new SqlJournal(database),
     shared,
     takesWrites,

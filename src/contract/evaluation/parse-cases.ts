@@ -54,6 +54,11 @@ export function parseCase(value: unknown, at = ''): EvaluationCase {
   return parsed;
 }
 
+/** Reads a case that was saved. Its patterns are compiled when they are used. Throws invalid_request. */
+export function parseStoredCase(value: unknown): EvaluationCase {
+  return readCase(value, '', []);
+}
+
 /** Adds the patterns of the case, so that all of a body are compiled within one time limit. */
 function readCase(value: unknown, at: string, patterns: PatternAt[]): EvaluationCase {
   if (!isJsonObject(value)) throw requestFault(at || 'The body', 'must be an object, with input and checks');

@@ -1,16 +1,24 @@
+import { Compile } from 'typebox/compile';
+import { ConsentBody, type ConsentForm } from '#contract/consent.ts';
+import { requireShape } from '#contract/errors/request-error.ts';
 import type { ConsentStore, StoredConsent } from '#domain/consent/consent-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { type NoteInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
 import { fromRecordJson, toRecordJson } from '../engine/record-json.ts';
 import { requireStorable } from '../engine/require-storable.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ConsentRow } from '../schema.ts';
 
+const formShape = Compile(ConsentBody.properties.consent);
+
 /** Consents, a row each. */
 export class SqlConsentStore implements ConsentStore {
   readonly #database: SqlDatabase;
+  readonly #noteInvalid: NoteInvalidEntry;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, noteInvalid: NoteInvalidEntry = () => undefined) {
     this.#database = database;
+    this.#noteInvalid = noteInvalid;
   }
 
   async find(subject: string, deployment: string): Promise<StoredConsent | undefined> {
@@ -23,7 +31,7 @@ export class SqlConsentStore implements ConsentStore {
         .where('deployment', '=', deployment)
         .executeTakeFirst(),
     );
-    return row && toConsent(row);
+    return row && this.#toConsent(row);
   }
 
   async put(subject: string, { deployment, form, acceptedAtMs }: StoredConsent): Promise<void> {
@@ -50,10 +58,14 @@ export class SqlConsentStore implements ConsentStore {
     const rows = await this.#database.run((kysely) =>
       kysely.selectFrom('consents').selectAll().where('subject', '=', subject).orderBy('deployment').execute(),
     );
-    return rows.map(toConsent);
+    return withoutInvalid(rows.map((row) => this.#toConsent(row)));
   }
-}
 
-function toConsent({ deployment, form, accepted_at_ms }: ConsentRow): StoredConsent {
-  return { deployment, form: fromRecordJson(form), acceptedAtMs: accepted_at_ms };
+  #toConsent({ deployment, form, accepted_at_ms }: ConsentRow): StoredConsent | undefined {
+    return readEntry({ kind: 'consent', id: deployment, noteInvalid: this.#noteInvalid }, () => ({
+      deployment,
+      form: requireShape<ConsentForm>(formShape, fromRecordJson(form)),
+      acceptedAtMs: accepted_at_ms,
+    }));
+  }
 }

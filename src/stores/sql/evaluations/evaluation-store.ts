@@ -1,10 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { Seal } from '#base/secrets/seal.ts';
-import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
+import { caseBounds } from '#contract/evaluation/evaluation-case.ts';
+import { parseStoredCase } from '#contract/evaluation/parse-cases.ts';
 import type { CaseResult, Evaluation, EvaluationStatus, StoredCase } from '#domain/evaluation/evaluation.ts';
 import type { CaseStore, EvaluationEnd, EvaluationRoom, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import { lockRow } from '../applications/application-rows.ts';
 import { livesAt } from '../engine/lives-at.ts';
+import { type NoteInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
@@ -19,8 +21,8 @@ export class SqlEvaluationStore implements EvaluationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
 
-  constructor(database: SqlDatabase, seal: Seal) {
-    this.cases = new SqlCaseStore(database, seal);
+  constructor(database: SqlDatabase, seal: Seal, noteInvalid: NoteInvalidEntry = () => undefined) {
+    this.cases = new SqlCaseStore(database, seal, noteInvalid);
     this.#database = database;
     this.#seal = seal;
   }
@@ -208,17 +210,19 @@ const sealedShare = 1.5;
 class SqlCaseStore implements CaseStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
+  readonly #noteInvalid: NoteInvalidEntry;
 
-  constructor(database: SqlDatabase, seal: Seal) {
+  constructor(database: SqlDatabase, seal: Seal, noteInvalid: NoteInvalidEntry) {
     this.#database = database;
     this.#seal = seal;
+    this.#noteInvalid = noteInvalid;
   }
 
   async list(application: string): Promise<readonly StoredCase[]> {
     const rows = await this.#database.run((kysely) =>
       kysely.selectFrom('evaluation_cases').selectAll().where('application', '=', application).orderBy('version').execute(),
     );
-    return rows.map((row) => this.#toCase(row));
+    return withoutInvalid(rows.map((row) => this.#toCase(row)));
   }
 
   async find(id: string): Promise<StoredCase | undefined> {
@@ -269,8 +273,11 @@ class SqlCaseStore implements CaseStore {
     return { id, application, version, sealed_entry, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs };
   }
 
-  #toCase({ id, application, sealed_entry, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs }: CaseRow): StoredCase {
-    return { id, application, case: openSealed<EvaluationCase>(this.#seal, sealed_entry, id), createdAtMs, updatedAtMs };
+  #toCase({ id, application, sealed_entry, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs }: CaseRow) {
+    return readEntry({ kind: 'evaluation case', id, noteInvalid: this.#noteInvalid }, (): StoredCase => {
+      const entry = parseStoredCase(openSealed<unknown>(this.#seal, sealed_entry, id));
+      return { id, application, case: entry, createdAtMs, updatedAtMs };
+    });
   }
 }
 

@@ -1,6 +1,11 @@
 import type { Kysely } from 'kysely';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { requireShape } from '#contract/errors/request-error.ts';
+import { NewKey } from '#contract/user-keys.ts';
 import type { KeyChanges, KeyPage, KeyPlace, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { type NoteInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
 import { fromRecordList } from '../engine/record-json.ts';
 import { requireStorable } from '../engine/require-storable.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
@@ -8,6 +13,14 @@ import type { Schema } from '../schema.ts';
 import type { KeyRow } from './key-tables.ts';
 
 const ofUsers = 'user';
+const { deployments, allowedIps } = NewKey.properties;
+/** The parts of a key that decide what it opens. */
+const rightsShape = Compile(
+  Type.Object({
+    ...{ roles: Type.Array(Type.String()), deployments, allowedIps },
+    ...{ digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), expiresAtMs: Type.Integer(), formerUntilMs: Type.Integer() },
+  }),
+);
 const usesAtOnce = 200;
 /** How long it is told that a key was deleted: nodes that heard nothing for longer read everything again. */
 const deletedForMs = 10 * 60_000;
@@ -17,9 +30,11 @@ const expiredForMs = 30 * 24 * 60 * 60_000;
 /** Keys that users made, a row each, by their digests. */
 export class SqlKeyStore implements KeyStore {
   readonly #database: SqlDatabase;
+  readonly #noteInvalid: NoteInvalidEntry;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, noteInvalid: NoteInvalidEntry = () => undefined) {
     this.#database = database;
+    this.#noteInvalid = noteInvalid;
   }
 
   add(key: StoredKey, most: number): Promise<'added' | 'full'> {
@@ -55,7 +70,7 @@ export class SqlKeyStore implements KeyStore {
         .orderBy('id')
         .execute(),
     );
-    return rows.map(toKey);
+    return withoutInvalid(rows.map((row) => this.#toKey(row)));
   }
 
   async rotate(place: KeyPlace, { digest, prefix, atMs, formerUntilMs }: Rotation): Promise<StoredKey | undefined> {
@@ -75,7 +90,7 @@ export class SqlKeyStore implements KeyStore {
         .returningAll()
         .executeTakeFirst(),
     );
-    return row && toKey(row);
+    return row && this.#toKey(row);
   }
 
   async delete({ owner, id }: KeyPlace, nowMs: number): Promise<boolean> {
@@ -163,9 +178,28 @@ export class SqlKeyStore implements KeyStore {
       const { revision } = await kysely.selectFrom('api_key_changes').select('revision').executeTakeFirstOrThrow();
       if (revision === since) return { revision, keys: [], deleted: [] };
       const rows = await kysely.selectFrom('api_keys').selectAll().where('revision', '>', since).execute();
-      const there = rows.filter((row) => row.deleted_at_ms === null);
-      const gone = rows.filter((row) => row.deleted_at_ms !== null);
-      return { revision, keys: there.map(toKey), deleted: gone.map(({ id }) => id) };
+      const keys: StoredKey[] = [];
+      const deleted: string[] = [];
+      for (const row of rows) {
+        const key = row.deleted_at_ms === null ? this.#toKey(row) : undefined;
+        if (key === undefined) deleted.push(row.id);
+        else keys.push(key);
+      }
+      return { revision, keys, deleted };
+    });
+  }
+
+  /** Undefined for an invalid row, which no node accepts as a key. */
+  #toKey(row: KeyRow): StoredKey | undefined {
+    return readEntry({ kind: 'key', id: row.id, noteInvalid: this.#noteInvalid }, () => {
+      const key = toKey(row);
+      const { roles, deployments: open, allowedIps: from, digest, expiresAtMs, former } = key;
+      requireShape(rightsShape, {
+        ...{ roles, digest, expiresAtMs, formerUntilMs: former?.untilMs ?? 0 },
+        ...(open !== null && { deployments: open }),
+        ...(from !== null && { allowedIps: from }),
+      });
+      return key;
     });
   }
 }
