@@ -137,7 +137,7 @@ bound of thoughts and answer together, as the dialect has it.
 What an upstream that is unreachable, too slow, or answers 429, 502, 503 or 504 has not begun to answer is tried again, at other upstreams first: \`maxRetryAttempts\` times in all (5 for a model, 1 for an application).
 
 Calls that fail so (but for 429), or with any other status from 500 on, count against the upstream: from the second in a row it is left alone for 1 s, doubling with each to 5 min. A 429 leaves it alone for its
-\`Retry-After\`, 60 s at most, or 30 s. Other refusals (4xx) and malformed answers do not count. A good answer ends that, and so does a change in the configuration of its deployment.
+\`Retry-After\`, 60 s at most, or 30 s. Other refusals (4xx) and malformed answers do not count. A good answer ends that, and so does a change in the configuration of its deployment, except of its keys. While an upstream refuses the configured credentials (401, 402, 403), \`/health\` names it (\`upstream_credentials_rejected\`).
 
 No caller closes a deployment to others. An upstream whose failures in a row were all of one user is asked all the same if no other is left, unless it could not be connected to. If calls of several users failed, one call at a time is let through as a probe, once a second, the first a second after the last failure,
 and the first that succeeds opens it to all. What an application refuses (4xx, 501)

@@ -1,5 +1,5 @@
 import { type ConfigurationFault, formatFault } from '#configuration/configuration-fault.ts';
-import { loadConfiguration } from '#configuration/load.ts';
+import { type LoadOptions, loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 
@@ -11,10 +11,16 @@ export interface CheckOutcome {
 }
 
 /** What `parley check FILE…` prints and how it exits. */
-export async function checkCommand(files: readonly string[], environment: Environment): Promise<CheckOutcome> {
+export async function checkCommand(
+  files: readonly string[],
+  environment: Environment,
+  options: Pick<LoadOptions, 'allowsMissingEnvironment'> = {},
+): Promise<CheckOutcome> {
   if (files.length === 0) return { exitCode: 1, lines: ['parley check: name at least one file'] };
-  const loaded = await loadConfiguration(files, environment);
+  const loaded = await loadConfiguration(files, environment, { ...options, isCheck: true });
   const warnings = loaded.warnings.map(formatWarning);
+  if ('faults' in loaded && loaded.faults.length === 0)
+    return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no faults apart from values that variables must give`] };
   if ('faults' in loaded) return { exitCode: 1, lines: [...loaded.faults.map(formatFault), ...warnings] };
   return {
     exitCode: 0,

@@ -8,7 +8,7 @@ import type { ImportFlags as OpenapiFlags } from './import-openapi-command.ts';
 export type Command =
   | { readonly name: 'serve'; readonly flags: ServeFlags }
   | { readonly name: 'addin'; readonly flags: AddinFlags }
-  | { readonly name: 'check'; readonly files: readonly string[] }
+  | { readonly name: 'check'; readonly files: readonly string[]; readonly allowsMissingEnvironment: boolean }
   | { readonly name: 'import'; readonly flags: ImportFlags }
   | { readonly name: 'import-openapi'; readonly flags: OpenapiFlags }
   | { readonly name: 'evaluate'; readonly flags: EvaluateFlags }
@@ -39,7 +39,9 @@ export const help = `Parley, a chat-completion gateway
 Usage
   parley serve [options]     the service; the default command
   parley addin [options]     the gateway for browser add-ins, before a service that runs elsewhere
-  parley check FILE…         reads configuration and prints every fault; exits 1 on any
+  parley check FILE… [--allow-missing-env]
+                             reads configuration and prints every fault; exits 1 on any.
+                             With the flag, variables of the environment may be missing
   parley import dial FILE… | litellm FILE
                              prints the configuration of another gateway as one of Parley; see parley import --help
   parley import-openapi FILE|URL
@@ -117,14 +119,16 @@ const addinOptions = {
   version: serveOptions.version,
 } as const;
 
-const checkOptions = { help: serveOptions.help, version: serveOptions.version } as const;
+const helpOptions = { help: serveOptions.help, version: serveOptions.version } as const;
+
+const checkOptions = { 'allow-missing-env': { type: 'boolean' }, ...helpOptions } as const;
 
 const importOptions = {
   include: { type: 'string', multiple: true },
   exclude: { type: 'string', multiple: true },
   base: { type: 'string' },
   'allow-private': { type: 'boolean' },
-  ...checkOptions,
+  ...helpOptions,
 } as const;
 
 const optionsByCommand: Readonly<Record<string, object>> = {
@@ -204,7 +208,9 @@ function readCheck(args: readonly string[]): Command {
   const { values, positionals } = parseArgs({ args: [...args], options: checkOptions, allowPositionals: true });
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
-  return positionals.length === 0 ? mistake('"check" needs at least one FILE') : { name: 'check', files: positionals };
+  return positionals.length === 0
+    ? mistake('"check" needs at least one FILE')
+    : { name: 'check', files: positionals, allowsMissingEnvironment: values['allow-missing-env'] === true };
 }
 
 function readImport(args: readonly string[]): Command {

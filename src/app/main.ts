@@ -21,7 +21,7 @@ switch (command.name) {
   }
   case 'check': {
     const { checkCommand } = await import('./check-command.ts');
-    const { exitCode, lines } = await checkCommand(command.files, process.env);
+    const { exitCode, lines } = await checkCommand(command.files, process.env, command);
     for (const line of lines) console.log(line);
     process.exitCode = exitCode;
     break;

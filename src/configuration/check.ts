@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
+import { findCheckWarnings } from '#contract/configuration/check-warnings.ts';
 import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { doubts } from '#contract/configuration/doubts.ts';
@@ -28,6 +29,8 @@ export interface Origin {
   /** What the entries of `keys` are called in the files, by what they are called now. */
   readonly writtenKeys: ReadonlyMap<string, string>;
   fileOf(path: Path): string;
+  /** Whether `parley check` asks, which warns about more. */
+  readonly isCheck?: boolean;
 }
 
 /** Ten times as fast as to explain, which a reload beside running calls should only do for a faulty configuration. */
@@ -42,7 +45,8 @@ export function checkConfiguration(value: unknown, origin: Origin = nowhere): Ac
   const faults = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...ruleFaults(completed)];
   if (faults.length > 0) return { faults: faults.map(tell), warnings: doubtsBeside(faults, completed).map(tell) };
   const configuration = completed as Configuration;
-  return { configuration, warnings: [...doubts(configuration, systemClock.epochMs())].map(tell) };
+  const found = [...doubts(configuration, systemClock.epochMs()), ...(origin.isCheck ? findCheckWarnings(configuration) : [])];
+  return { configuration, warnings: found.map(tell) };
 }
 
 /** Entries that others may name stay known when they are left out. */

@@ -8,6 +8,7 @@ import { type Fault, formatPath, type Path } from '#contract/configuration/fault
 import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { logoTypes, maxLogoBytes } from '#contract/page/logo.ts';
 import { type Accepted, checkConfiguration, type Refused, toConfigurationFault } from './check.ts';
+import type { ConfigurationFault } from './configuration-fault.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
 import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
 
@@ -26,6 +27,10 @@ export async function loadConfiguration(
 export interface LoadOptions {
   /** Whether the process already serves. */
   readonly isRunning?: boolean;
+  /** Whether `parley check` asks, which warns about more. */
+  readonly isCheck?: boolean;
+  /** Whether variables of the environment may be missing. Each is then a warning. */
+  readonly allowsMissingEnvironment?: boolean;
 }
 
 type Read = ConfigurationFile | Pick<Refused, 'faults'>;
@@ -60,28 +65,40 @@ function sayWhy(thrown: unknown): string {
 async function checkMerged(
   { value, fileOf }: Merged,
   environment: Environment,
-  { isRunning = false }: LoadOptions,
+  { isRunning = false, isCheck = false, allowsMissingEnvironment = false }: LoadOptions,
 ): Promise<Accepted | Refused> {
   const {
     value: substituted,
     faults,
+    unset,
     writtenKeys,
   } = substitute(value, environment, {
     wantedAt: (path) => schemaAt(Configuration, path).type,
     readFile: readSecretFile,
     isRunning,
+    allowsMissing: allowsMissingEnvironment,
   });
   const logo = await readLogo(substituted, fileOf(['page', 'logo']));
-  const checked = checkConfiguration(logo.value, { fileOf, writtenKeys });
+  const checked = checkConfiguration(logo.value, { fileOf, writtenKeys, isCheck });
+  const toTold = (fault: Fault) => toConfigurationFault(fault, value, { fileOf, writtenKeys: new Map() });
+  const result = unset.length === 0 ? checked : withUnset(checked, unset.map(toTold));
   const missed = logo.fault === undefined ? faults : [...faults, logo.fault];
-  if (missed.length === 0) return checked;
-  const missing = missed.map((fault) => toConfigurationFault(fault, value, { fileOf, writtenKeys: new Map() }));
+  if (missed.length === 0) return result;
+  const missing = missed.map(toTold);
   // What the check finds if a variable is missing only follows from that.
   const told = new Set(missing.map(({ path }) => path));
-  const others = 'faults' in checked ? checked.faults.filter(({ path }) => !told.has(path)) : [];
+  const others = 'faults' in result ? result.faults.filter(({ path }) => !told.has(path)) : [];
   // An empty section is doubted only if the rest can be used.
-  const warnings = checked.warnings.filter(({ path }) => path !== 'keys' && path !== 'models');
+  const warnings = result.warnings.filter(({ path }) => path !== 'keys' && path !== 'models' && !told.has(path));
   return { faults: [...missing, ...others], warnings };
+}
+
+/** The result of a check whose values are placeholders at some paths: faults and warnings there only follow from that. */
+function withUnset(checked: Accepted | Refused, unset: readonly ConfigurationFault[]): Accepted | Refused {
+  const paths = new Set(unset.map(({ path }) => path));
+  const isOfOther = ({ path }: ConfigurationFault) => !paths.has(path);
+  const warnings = [...unset, ...checked.warnings.filter(isOfOther)];
+  return 'faults' in checked ? { faults: checked.faults.filter(isOfOther), warnings } : { ...checked, warnings };
 }
 
 interface ConfigurationFile {

@@ -11,7 +11,7 @@ key, anything else is replaced. \`\${NAME}\` in a string is replaced from the en
 A string that is one \`\${NAME}\` and nothing else may stand for a number, true or false. A variable that is not set, a key that is not known and a
 file with nothing in it are faults; an empty configuration is written \`{}\`. A changed file is read again without a restart. \`SIGHUP\` (\`systemctl reload parley\`) reads everything again, also the files of \`\${file:…}\`. A configuration with faults is refused and the last good configuration stays in force.
 
-\`parley check FILE…\` tells every fault. The entry of a key whose name is the secret itself is told as \`keys["***#2"]\`: the second entry of \`keys\`.
+\`parley check FILE…\` tells every fault, and warns about what is probably a mistake. With \`--allow-missing-env\` the variables of \`\${NAME}\` need not be set: each is a warning, and its value is not checked. The entry of a key whose name is the secret itself is told as \`keys["***#2"]\`: the second entry of \`keys\`.
 
 For help in an editor, name [configuration.schema.json](configuration.schema.json) at the top of a file:
 \`"$schema": "…/docs/configuration.schema.json"\` in JSON, \`# yaml-language-server: $schema=…/docs/configuration.schema.json\` in YAML.

@@ -8,6 +8,8 @@ export interface Substituted {
   readonly value: unknown;
   /** Their paths are as the files have them. */
   readonly faults: readonly Fault[];
+  /** Variables that are not set, if the caller accepts that. Their values are placeholders. */
+  readonly unset: readonly Fault[];
   /** What the entries of `keys` are called in the files, by what they are called now. */
   readonly writtenKeys: ReadonlyMap<string, string>;
 }
@@ -21,6 +23,8 @@ export interface SubstituteOptions {
   readonly readFile?: ReadSecretFile;
   /** Whether the process already serves: its environment does not change anymore. */
   readonly isRunning?: boolean;
+  /** Whether variables may be missing. */
+  readonly allowsMissing?: boolean;
 }
 
 /** The type that is wanted at a path, in the words of JSON Schema. */
@@ -42,11 +46,13 @@ export function isReference(text: string): boolean {
  */
 export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): Substituted {
   const substitution = new Substitution(environment, options);
-  return { value: substitution.inValue(value, []), faults: substitution.faults, writtenKeys: substitution.writtenKeys };
+  const substituted = substitution.inValue(value, []);
+  return { value: substituted, faults: substitution.faults, unset: substitution.unset, writtenKeys: substitution.writtenKeys };
 }
 
 class Substitution implements Omit<Substituted, 'value'> {
   readonly faults: Fault[] = [];
+  readonly unset: Fault[] = [];
   readonly writtenKeys = new Map<string, string>();
   readonly #environment: Environment;
   readonly #options: SubstituteOptions;
@@ -93,8 +99,9 @@ class Substitution implements Omit<Substituted, 'value'> {
         return '';
       }
       const value = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
-      if (value === undefined) this.#noteMissing(name, path);
-      return value ?? '';
+      if (value !== undefined) return value;
+      this.#noteMissing(name, path);
+      return this.#options.allowsMissing ? toPlaceholder(isReference(text) ? this.#options.wantedAt?.(path) : 'part', name) : '';
     });
   }
 
@@ -102,7 +109,8 @@ class Substitution implements Omit<Substituted, 'value'> {
     const message = `needs the environment variable ${name}, which is not set`;
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference is written so
     const hint = 'the environment of a running process is fixed at its start: restart Parley, or use ${file:/path}';
-    this.faults.push({ path, message, ...(this.#options.isRunning && { hint }) });
+    if (this.#options.allowsMissing) this.unset.push({ path, message });
+    else this.faults.push({ path, message, ...(this.#options.isRunning && { hint }) });
   }
 
   #inFile(file: string, path: Path): string {
@@ -111,6 +119,13 @@ class Substitution implements Omit<Substituted, 'value'> {
     this.faults.push({ path, message: `needs the file ${file}, which ${read.fault}` });
     return '';
   }
+}
+
+/** A value that most fields accept, and that differs between variables. */
+function toPlaceholder(wanted: string | undefined, name: string): string {
+  if (wanted === 'boolean') return 'false';
+  if (wanted === 'number' || wanted === 'integer') return '1';
+  return wanted === 'part' ? 'unset' : `https://unset.invalid/${name}`;
 }
 
 function readAs(wanted: string | undefined, text: string): unknown {

@@ -528,7 +528,7 @@ describe('parley check', () => {
         },
       },
       applications: { app: { endpoint: whole } },
-      keys: { k: { project: 'p' } },
+      keys: { 'a-key-of-enough-length': { project: 'p' } },
     });
     expect(lines).toEqual([expect.stringContaining('no faults')]);
   });
@@ -549,6 +549,7 @@ describe('parley check', () => {
       'warning: parley.json: addin.models[0].id: names "gone", a deployment that is not configured',
       'warning: parley.json: identityProviders.p.audience: is missing; tokens that the issuer made for other services are accepted too',
       'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
+      'warning: parley.json: roles.r: is a role that no caller has; name it in a key, or set rolesClaim of an identity provider',
       'parley.json: no faults; 2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider',
     ]);
   });

@@ -60,7 +60,10 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
   }
 }
 
+const liteLlmHint = 'this is a configuration of LiteLLM, convert it with parley import litellm FILE';
+
 function unknownKey(path: Path, node: SchemaNode): Fault {
+  if (path.length === 1 && path[0] === 'model_list') return { path, message: 'is not a known key', hint: liteLlmHint };
   return { path, message: 'is not a known key', ...didYouMean(String(path.at(-1)), Object.keys(node.properties ?? {})) };
 }
 

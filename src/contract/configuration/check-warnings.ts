@@ -1,0 +1,99 @@
+import { isJsonObject } from '#base/json/json.ts';
+import { NetGuard } from '#base/net/net-guard.ts';
+import { defaultRole } from '../roles.ts';
+import type { Configuration } from './configuration.ts';
+import type { Fault, Path } from './fault.ts';
+import { protocolFor } from './protocols.ts';
+
+/** What `parley check` warns about in addition to `doubts`. A running node does not report it, because it can be on purpose. */
+export function* findCheckWarnings(configuration: Configuration): Iterable<Fault> {
+  yield* weakKeys(configuration);
+  yield* rolesWithoutCallers(configuration);
+  yield* endpointsWithoutPath(configuration);
+  yield* toolsAtPrivateAddresses(configuration);
+}
+
+const minKeyChars = 16;
+// Pattern bound: a key in the configuration.
+const notAscii = /[^\x20-\x7e]/;
+
+function* weakKeys({ keys }: Configuration): Iterable<Fault> {
+  for (const [name, entry] of Object.entries(keys)) {
+    if (entry.sha256 !== undefined) continue;
+    const { key = name } = entry;
+    const path = entry.key === undefined ? ['keys', name] : ['keys', name, 'key'];
+    if (key.length < minKeyChars) {
+      const hint = 'create one with "openssl rand -hex 32"';
+      yield { path, message: `is a key of fewer than ${minKeyChars} characters, which can be guessed`, hint };
+    }
+    if (notAscii.test(key)) {
+      const message = 'has characters other than ASCII, which clients encode in different ways';
+      yield { path, message, hint: 'use letters, digits, and - . _ ~' };
+    }
+  }
+}
+
+function* rolesWithoutCallers({ roles, keys, identityProviders }: Configuration): Iterable<Fault> {
+  if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return;
+  const held = new Set([defaultRole, ...Object.values(keys).flatMap(({ role, roles: several = [] }) => [role, ...several])]);
+  for (const role of Object.keys(roles)) {
+    if (held.has(role)) continue;
+    const hint = 'name it in a key, or set rolesClaim of an identity provider';
+    yield { path: ['roles', role], message: 'is a role that no caller has', hint };
+  }
+}
+
+function* endpointsWithoutPath({ models }: Configuration): Iterable<Fault> {
+  for (const [id, model] of Object.entries(models)) {
+    for (const [index, upstream] of model.upstreams.entries()) {
+      if (protocolFor(upstream, model) !== 'openai' || URL.parse(upstream.endpoint ?? '')?.pathname !== '/') continue;
+      yield {
+        path: ['models', id, 'upstreams', index, 'endpoint'],
+        message: 'has no path, and Parley calls /chat/completions below it',
+        hint: 'most upstreams need /v1 at the end',
+      };
+    }
+  }
+}
+
+function* toolsAtPrivateAddresses({ addons, applications, security }: Configuration): Iterable<Fault> {
+  const guard = new NetGuard(security.allowPrivateNetworks);
+  const isLocalAllowed = security.allowPrivateNetworks.some((allowed) => allowed.toLowerCase() === 'localhost');
+  const sections: [Path, unknown][] = Object.entries(addons).map(([name, { url }]) => [['addons', name, 'url'], url]);
+  for (const [id, { applicationProperties }] of Object.entries(applications))
+    sections.push([['applications', id, 'applicationProperties'], applicationProperties]);
+  for (const [path, value] of sections) {
+    for (const address of findAddresses(value, path)) {
+      const { hostname } = address.url;
+      const isLocal = hostname === 'localhost' && !isLocalAllowed;
+      if (!isRefused(guard, isLocal ? new URL('http://127.0.0.1') : address.url)) continue;
+      yield {
+        path: address.path,
+        message: `is at ${hostname}, a private address that tools may not reach`,
+        hint: 'add it to security.allowPrivateNetworks if you trust it',
+      };
+    }
+  }
+}
+
+/** The addresses of toolsets and of their token servers: all members `url`, `…_url`, and the value itself. */
+function* findAddresses(value: unknown, path: Path): Iterable<{ readonly path: Path; readonly url: URL }> {
+  if (typeof value === 'string') {
+    const url = /(^|_)url$/.test(String(path.at(-1))) ? URL.parse(value) : null;
+    if (url?.protocol === 'http:' || url?.protocol === 'https:') yield { path, url };
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* findAddresses(item, [...path, index]);
+  } else if (isJsonObject(value)) {
+    for (const [key, member] of Object.entries(value)) yield* findAddresses(member, [...path, key]);
+  }
+}
+
+function isRefused(guard: NetGuard, url: URL): boolean {
+  const bare = new URL(url.origin);
+  try {
+    guard.checkUrl(bare);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { checkCommand } from '#app/check-command.ts';
+import { checkFiles, checkValue, makeFolder } from './support.ts';
+
+const key = 'a-key-of-enough-length';
+const demo = { upstreams: [{ protocol: 'demo' }] };
+const usable = { models: { demo }, keys: { [key]: { project: 'p' } } };
+const quickApps = 'https://any.example/custom_application_schemas/quickapps';
+
+/** The warnings of a configuration that can be used. */
+async function warningsOf(fields: object): Promise<readonly string[]> {
+  const lines = await checkValue({ ...usable, ...fields });
+  expect(lines.at(-1)).toMatch(/^parley\.json: no faults; /);
+  return lines.slice(0, -1).map((line) => line.replace('warning: parley.json: ', ''));
+}
+
+describe('parley check', () => {
+  it('warns about a key that can be guessed, without its text', async () => {
+    const keys = { short: { project: 'p' }, named: { project: 'p', key: 'only-15-chars-x' }, [key]: { project: 'p' } };
+    const message = 'is a key of fewer than 16 characters, which can be guessed; create one with "openssl rand -hex 32"';
+    expect(await warningsOf({ keys })).toEqual([`keys["***#1"]: ${message}`, `keys.named.key: ${message}`]);
+    const digest = { project: 'p', sha256: 'a'.repeat(64) };
+    expect(await warningsOf({ keys: { digest } })).toEqual([]);
+  });
+
+  it('warns about a key with characters that clients encode in different ways, and rejects one that no header can carry', async () => {
+    expect(await warningsOf({ keys: { named: { project: 'p', key: 'schlüssel-der-abteilung' } } })).toEqual([
+      'keys.named.key: has characters other than ASCII, which clients encode in different ways; use letters, digits, and - . _ ~',
+    ]);
+    const lines = await checkValue({ ...usable, keys: { named: { project: 'p', key: 'key-with-a-line\nbreak' } } });
+    expect(lines).toEqual([expect.stringMatching(/^parley\.json: keys\.named\.key: cannot be a key: /)]);
+  });
+
+  it('warns about a role that no caller can have', async () => {
+    const roles = { default: {}, staff: {}, held: {}, admin: {}, auditor: {} };
+    const keys = { [key]: { project: 'p', roles: ['held'] } };
+    expect(await warningsOf({ roles, keys })).toEqual(
+      ['staff', 'admin', 'auditor'].map(
+        (role) => `roles.${role}: is a role that no caller has; name it in a key, or set rolesClaim of an identity provider`,
+      ),
+    );
+    const identityProviders = { sso: { issuer: 'https://sso.example', audience: 'parley', rolesClaim: 'roles' } };
+    expect(await warningsOf({ roles, keys, identityProviders })).toEqual([]);
+  });
+
+  it('warns about an endpoint of the OpenAI protocol that has no path', async () => {
+    const models = {
+      bare: { upstreams: [{ endpoint: 'https://api.example' }, { endpoint: 'https://api.example/' }] },
+      good: { upstreams: [{ endpoint: 'https://api.example/v1' }, { protocol: 'demo' }] },
+    };
+    expect(await warningsOf({ models })).toEqual(
+      [0, 1].map(
+        (index) =>
+          `models.bare.upstreams[${index}].endpoint: has no path, and Parley calls /chat/completions below it; most upstreams need /v1 at the end`,
+      ),
+    );
+  });
+
+  it('warns about tools at private addresses, unless security.allowPrivateNetworks has them', async () => {
+    const mcp = (url: string) => ({ type: 'mcp', name: 'tools', mcp_server_info: { url, protocol: 'streamable_http' } });
+    const app = (...toolsets: readonly object[]) => ({
+      applicationTypeSchemaId: quickApps,
+      applicationProperties: { model: 'demo', temperature: 0, instructions: 'Help.', mcp_toolset: toolsets },
+    });
+    const fields = (url: string, more: object = {}) => ({
+      addons: { desk: { url: 'http://10.0.0.7/openapi.json' }, world: { url: 'https://desk.example/openapi.json' } },
+      applications: { app: app(mcp(url)) },
+      ...more,
+    });
+    const message = (host: string) =>
+      `is at ${host}, a private address that tools may not reach; add it to security.allowPrivateNetworks if you trust it`;
+    const at = 'applications.app.applicationProperties.mcp_toolset[0].mcp_server_info.url';
+    for (const [url, host] of [
+      ['http://192.168.1.5:8080/mcp', '192.168.1.5'],
+      ['http://localhost:3000/mcp', 'localhost'],
+      ['http://[::1]/mcp', '[::1]'],
+    ] as const)
+      expect(await warningsOf(fields(url))).toEqual([`addons.desk.url: ${message('10.0.0.7')}`, `${at}: ${message(host)}`]);
+    const security = { allowPrivateNetworks: ['10.0.0.0/8', 'localhost'] };
+    expect(await warningsOf(fields('http://localhost:3000/mcp', { security }))).toEqual([]);
+  });
+
+  it('names the import command for a configuration of LiteLLM', async () => {
+    const yaml = 'model_list:\n  - model_name: gpt\n    litellm_params: {model: openai/gpt-4o}\n';
+    expect(await checkFiles({ 'config.yaml': yaml })).toContain(
+      'config.yaml: model_list: is not a known key; this is a configuration of LiteLLM, convert it with parley import litellm FILE',
+    );
+  });
+});
+
+describe('parley check --allow-missing-env', () => {
+  const check = async (value: object) => {
+    await using folder = await makeFolder();
+    const file = await folder.write('parley.json', JSON.stringify(value));
+    const { lines, exitCode } = await checkCommand([file], {}, { allowsMissingEnvironment: true });
+    return [exitCode, ...lines.map((line) => line.replaceAll(`${folder.path}/`, ''))];
+  };
+  const reference = (name: string) => `\${${name}}`;
+  const models = (upstream: object) => ({ m: { upstreams: [{ endpoint: `https://${reference('HOST')}/v1`, ...upstream }] } });
+  const keys = { [reference('FIRST')]: { project: 'p' }, [reference('SECOND')]: { project: 'p' } };
+
+  it('accepts variables that are not set, and names each', async () => {
+    const value = { keys, models: models({ key: reference('KEY'), weight: reference('WEIGHT') }) };
+    expect(await check(value)).toEqual([
+      0,
+      `warning: parley.json: keys["${reference('FIRST')}"]: needs the environment variable FIRST, which is not set`,
+      `warning: parley.json: keys["${reference('SECOND')}"]: needs the environment variable SECOND, which is not set`,
+      'warning: parley.json: models.m.upstreams[0].endpoint: needs the environment variable HOST, which is not set',
+      'warning: parley.json: models.m.upstreams[0].key: needs the environment variable KEY, which is not set',
+      'warning: parley.json: models.m.upstreams[0].weight: needs the environment variable WEIGHT, which is not set',
+      'parley.json: no faults; 1 model, 0 applications, 0 addons, 2 keys, 0 roles, 0 identity providers',
+    ]);
+  });
+
+  it('still finds other errors', async () => {
+    expect(await check({ keys, models: models({ wieght: 1 }) })).toEqual([
+      1,
+      'parley.json: models.m.upstreams[0].wieght: is not a known key; did you mean weight?',
+      ...['FIRST', 'SECOND'].map(
+        (name) => `warning: parley.json: keys["${reference(name)}"]: needs the environment variable ${name}, which is not set`,
+      ),
+      'warning: parley.json: models.m.upstreams[0].endpoint: needs the environment variable HOST, which is not set',
+    ]);
+  });
+});
