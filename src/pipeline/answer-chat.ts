@@ -11,6 +11,7 @@ import { type Deployment, keepsControls } from '#domain/deployments/deployment.t
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens, maxTokensOf, UsageCollector } from '#domain/usage/usage.ts';
+import { findCallableNames } from '#upstreams/prompt/chosen-tools.ts';
 import { toResponsesRequest } from '#upstreams/responses/to-responses-request.ts';
 import { CallHolder } from './call-holder.ts';
 import { MeteredReply } from './metered-reply.ts';
@@ -57,7 +58,9 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
     const totals = new UsageTotals({ deployment, promptTokens, inner, includesCost });
     const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
     const { messages, stream } = request;
-    const facts = { head, totals, isStreamed: stream === true, newId: deps.newId, messages };
+    // Applications may run tools of their own, whatever the request says.
+    const callableNames = deployment.kind === 'model' ? findCallableNames(request) : undefined;
+    const facts = { head, totals, isStreamed: stream === true, newId: deps.newId, messages, callableNames };
     const normalized = new NormalizedReply(facts, reply);
     const metered = new MeteredReply({ target, totals, notes }, normalized);
     void begin(deps, { prepared, promptTokens, admitted: asked.admitted }, metered);

@@ -15,7 +15,7 @@ import { Frame, type Native, type RawFrame } from '#contract/chat/frame.ts';
 import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/chat/well-formed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { charsSaid } from '#domain/usage/usage.ts';
-import { type CallIdSource, ReplyCalls } from '#upstreams/reply-calls.ts';
+import { type CallFacts, ReplyCalls } from '#upstreams/reply-calls.ts';
 import { ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
@@ -23,9 +23,11 @@ import type { UsageTotals } from './usage-totals.ts';
 const maxEarlyBytes = 1024 * 1024;
 /** Choices of one reply. */
 const maxItems = 10_000;
+/** Characters of a tool's name that an error has. */
+const maxNameChars = 64;
 
 /** What a reply is known by before it comes. */
-export interface ReplyFacts extends CallIdSource {
+export interface ReplyFacts extends CallFacts {
   /** Stands in if the upstream gives no id, time or model of its own. */
   readonly head: ReplyIdentity;
   readonly totals: UsageTotals;
@@ -47,22 +49,24 @@ export class NormalizedReply implements Sink<RawFrame> {
   #early: RawFrame[] = [];
   #earlyBytes = 0;
   #isWhole = false;
+  /** Whether the reply has more than a role and thoughts. */
+  #hasAnswer = false;
   /** Whether the reply goes out in another dialect, as its upstream sent it. */
   #isRelayed = false;
   /** Indexes of the choices that have begun, each with whether it is finished. */
   readonly #choices = new Map<number, boolean>();
-  readonly #ids: CallIdSource;
+  readonly #callFacts: CallFacts;
   /** Created for the first call or finish reason. */
   #calls: ReplyCalls | undefined;
   /** Created for the first `custom_content`. */
   #content: ReplyContent | undefined;
 
-  constructor({ head, totals, isStreamed, ...ids }: ReplyFacts, next: Sink<Frame>) {
+  constructor({ head, totals, isStreamed, ...callFacts }: ReplyFacts, next: Sink<Frame>) {
     this.#next = next;
     this.#isStreamed = isStreamed;
     this.#totals = totals;
     this.#identity = head;
-    this.#ids = ids;
+    this.#callFacts = callFacts;
   }
 
   /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
@@ -70,6 +74,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (frame.native !== undefined) return this.#relay(frame, frame.native);
     if (frame.textBytes !== undefined && this.hasBegun) {
       this.#totals.said(frame.textBytes);
+      this.#hasAnswer = true;
       return this.#next.frame(frame as Frame);
     }
     const { completion } = frame;
@@ -83,6 +88,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   end(): void {
     if (this.#isRelayed) this.#passEarly();
     else if (this.#isStreamed || !this.#isWhole) {
+      this.#requireAnswer();
       const owed: Chunk[] = [];
       const choices: ChunkChoice[] = [];
       for (const [index, isFinished] of this.#choices)
@@ -100,6 +106,14 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (this.#isRelayed) this.#passEarly();
     else if (this.#content?.hasOpenStages) this.#failStages(this.#content);
     this.#next.fail(error);
+  }
+
+  /** Throws UpstreamFault if the reply has nothing but calls that the request does not allow. */
+  #requireAnswer(): void {
+    const name = this.#calls?.suppressedName;
+    if (name === undefined || this.#hasAnswer) return;
+    const called = JSON.stringify(name.slice(0, maxNameChars));
+    throw new UpstreamFault('broken', `The model called the tool ${called}, which tool_choice of the request does not allow.`);
   }
 
   #hold(frame: RawFrame): void {
@@ -170,7 +184,11 @@ export class NormalizedReply implements Sink<RawFrame> {
     this.hasBegun = true;
     this.#isWhole = true;
     this.#totals.note(completion);
-    for (const { message } of completion.choices) this.#totals.said(charsSaid(message));
+    for (const { message } of completion.choices) {
+      this.#totals.said(charsSaid(message));
+      this.#hasAnswer ||= isAnswer(message);
+    }
+    this.#requireAnswer();
     const { usage, statistics } = this.#totals.totals();
     const whole = { ...completion, usage, statistics };
     const isPlain =
@@ -186,7 +204,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       const { tool_calls: calls, function_call: called } = choice.message;
       let normal = choice;
       if (choice.finish_reason !== 'stop' || calls || called) {
-        this.#calls ??= new ReplyCalls(this.#ids);
+        this.#calls ??= new ReplyCalls(this.#callFacts);
         normal = this.#calls.toNormalWhole(choice);
       }
       const { index, message } = normal;
@@ -235,6 +253,7 @@ export class NormalizedReply implements Sink<RawFrame> {
         if (delta.role !== 'assistant') unnamed.push(choice);
       }
       this.#totals.said(charsSaid(delta));
+      this.#hasAnswer ||= isAnswer(delta);
     }
     if (unnamed.length > 0) going.push(this.#roles(unnamed));
     if (this.#content?.hasOpenStages) this.#closeEndingStages(this.#content, chunk, going);
@@ -265,7 +284,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     let normal = choice;
     const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
     if (!isPlainEnd || calls || called) {
-      this.#calls ??= new ReplyCalls(this.#ids);
+      this.#calls ??= new ReplyCalls(this.#callFacts);
       const isLate = this.#choices.get(index) === true && this.#calls.endReason(index) === 'stop';
       normal = this.#calls.toNormal(choice);
       // A first call after the finish reason: the choice gets another one, at the end at the latest.
@@ -320,6 +339,10 @@ export class NormalizedReply implements Sink<RawFrame> {
 
 function tooMuch(what: string): UpstreamFault {
   return new UpstreamFault('broken', `The upstream sent more than ${what}.`);
+}
+
+function isAnswer({ content, refusal, tool_calls: calls, function_call: called, custom_content: custom }: Delta): boolean {
+  return Boolean(content || refusal || calls || called || custom);
 }
 
 function saysAnything(delta: Delta): boolean {

@@ -2,7 +2,7 @@ import type { Sink } from '#base/stream/sink.ts';
 import type { Chunk, RawChunk } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { toWellFormedChunk } from '#contract/chat/well-formed.ts';
-import { type CallIdSource, ReplyCalls } from './reply-calls.ts';
+import { type CallFacts, ReplyCalls } from './reply-calls.ts';
 
 /** The upstream's own head is kept. A missing one is completed where the reply is put in order. */
 const noHead = { id: '', created: 0 };
@@ -15,8 +15,8 @@ export class NormalizedCalls implements Sink<RawFrame> {
   readonly #calls: ReplyCalls;
   readonly #next: Sink<Frame>;
 
-  constructor(ids: CallIdSource, next: Sink<Frame>) {
-    this.#calls = new ReplyCalls(ids);
+  constructor(facts: CallFacts, next: Sink<Frame>) {
+    this.#calls = new ReplyCalls(facts);
     this.#next = next;
   }
 

@@ -27,19 +27,20 @@ const knownAliases: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 interface OpenCall {
-  readonly index: number;
+  index: number;
   /** The ID that the upstream sent. Empty if it sent none. */
   sourceId: string;
   id: string;
   name: string;
   hasArguments: boolean;
+  isSuppressed: boolean;
   /** The parts that arrived before the name. */
   held: JsonObject | undefined;
   heldArguments: string;
 }
 
-/** What the IDs of the calls in a reply depend on. */
-export interface CallIdSource {
+/** What the calls of a reply depend on. */
+export interface CallFacts {
   /**
    * Returns a random ID. The IDs of calls that Parley creates contain one, so that no two replies share a call ID. Called only
    * for calls whose ID is missing or repeated.
@@ -47,6 +48,8 @@ export interface CallIdSource {
   readonly newId: () => string;
   /** The conversation that the reply continues. */
   readonly messages: readonly Message[];
+  /** Names of the tools that the reply may call. Calls of other tools are suppressed. Absent: all. */
+  readonly callableNames?: ReadonlySet<unknown> | undefined;
 }
 
 /**
@@ -56,7 +59,7 @@ export interface CallIdSource {
  * unless the reply was truncated or filtered. Objects that need no repair are returned unchanged.
  */
 export class ReplyCalls {
-  readonly #source: CallIdSource;
+  readonly #facts: CallFacts;
   /** Part of the IDs that Parley creates. Empty until the first one. */
   #idStem = '';
   readonly #choices = new Map<number, ChoiceCalls>();
@@ -65,9 +68,11 @@ export class ReplyCalls {
   /** IDs of the conversation. Undefined until the first call. */
   #ids: Set<unknown> | undefined;
   #createdIds = 0;
+  /** Name of a tool whose call was suppressed, because the request does not allow it. */
+  suppressedName: string | undefined;
 
-  constructor(source: CallIdSource) {
-    this.#source = source;
+  constructor(facts: CallFacts) {
+    this.#facts = facts;
   }
 
   /** Returns the repaired choice of a chunk. Throws `UpstreamFault` if a call cannot be repaired. */
@@ -131,18 +136,28 @@ export class ReplyCalls {
     if (!hasParts && !isJsonObject(called)) return delta;
     let calls = this.#choices.get(choice);
     if (calls === undefined) {
-      calls = new ChoiceCalls((id) => this.#toUniqueId(id));
+      calls = new ChoiceCalls({
+        toUniqueId: (id) => this.#toUniqueId(id),
+        isLimited: this.#facts.callableNames !== undefined,
+        isAllowed: (name) => this.#isAllowed(name),
+      });
       this.#choices.set(choice, calls);
     }
     const withFunction = isJsonObject(called) ? calls.toNormalFunctionCall(delta, called) : delta;
     return hasParts ? calls.toNormalDelta(withFunction, parts as unknown as readonly JsonObject[]) : withFunction;
   }
 
+  #isAllowed(name: string): boolean {
+    if (this.#facts.callableNames?.has(name) !== false) return true;
+    this.suppressedName = name;
+    return false;
+  }
+
   #toUniqueId(id: string): string {
-    this.#ids ??= new Set(this.#source.messages.flatMap(toolCallsOf).map((call) => call.id));
+    this.#ids ??= new Set(this.#facts.messages.flatMap(toolCallsOf).map((call) => call.id));
     let unique = id;
     if (id === '' || this.#ids.has(id))
-      this.#idStem ||= this.#source
+      this.#idStem ||= this.#facts
         .newId()
         .replace(/[^a-zA-Z0-9]/g, '')
         .slice(-maxIdStem);
@@ -155,9 +170,16 @@ export class ReplyCalls {
   }
 }
 
+interface ChoiceRules {
+  readonly toUniqueId: (id: string) => string;
+  /** Whether the request does not allow every tool. */
+  readonly isLimited: boolean;
+  readonly isAllowed: (name: string) => boolean;
+}
+
 /** The calls of one choice. */
 class ChoiceCalls {
-  readonly #toUniqueId: (id: string) => string;
+  readonly #rules: ChoiceRules;
   readonly #usedIndexes = new Set<number>();
   #nextIndex = 0;
   /** The newest call by the index that the upstream sent. */
@@ -166,11 +188,13 @@ class ChoiceCalls {
   readonly #byId = new Map<string, OpenCall>();
   #last: OpenCall | undefined;
   #functionName = '';
+  #isFunctionSuppressed = false;
+  #announcedCount = 0;
   hasToolCall = false;
   hasFunctionCall = false;
 
-  constructor(toUniqueId: (id: string) => string) {
-    this.#toUniqueId = toUniqueId;
+  constructor(rules: ChoiceRules) {
+    this.#rules = rules;
   }
 
   toNormalDelta(delta: Delta, parts: readonly JsonObject[]): Delta {
@@ -184,6 +208,11 @@ class ChoiceCalls {
   toNormalFunctionCall(delta: Delta, called: JsonObject): Delta {
     const name = toText(called.name);
     const isFirst = name !== '' && this.#functionName === '';
+    if (isFirst && !this.#rules.isAllowed(name)) this.#isFunctionSuppressed = true;
+    if (this.#isFunctionSuppressed) {
+      const { function_call: _called, ...rest } = delta;
+      return rest;
+    }
     if (isFirst) {
       this.#functionName = name;
       this.hasFunctionCall = true;
@@ -198,6 +227,13 @@ class ChoiceCalls {
     touched.add(call);
     this.#last = call;
     const called = isJsonObject(part.function) ? part.function : undefined;
+    const name = toText((called ?? (isJsonObject(part.custom) ? part.custom : undefined))?.name);
+    if (this.#rules.isLimited && call.name === '' && name !== '' && !call.isSuppressed) {
+      call.isSuppressed = !this.#rules.isAllowed(name);
+      // Clients expect indexes without gaps.
+      if (!call.isSuppressed) call.index = this.#announcedCount++;
+    }
+    if (call.isSuppressed) return undefined;
     if (called === undefined && isJsonObject(part.custom)) return this.#toNormalCustom(call, part);
     const args = toArguments(called?.arguments);
     if (args !== '') call.hasArguments = true;
@@ -206,7 +242,7 @@ class ChoiceCalls {
 
   #announced(sourceId: string): string {
     this.hasToolCall = true;
-    return this.#toUniqueId(sourceId);
+    return this.#rules.toUniqueId(sourceId);
   }
 
   /** A call of a custom tool keeps its own form. */
@@ -250,7 +286,7 @@ class ChoiceCalls {
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     const call: OpenCall = {
       ...{ index, sourceId, id: '', name: '' },
-      ...{ hasArguments: false, held: undefined, heldArguments: '' },
+      ...{ hasArguments: false, isSuppressed: false, held: undefined, heldArguments: '' },
     };
     if (sourceIndex !== undefined) this.#byIndex.set(sourceIndex, call);
     if (sourceId !== '') this.#byId.set(toKey(sourceIndex, sourceId), call);

@@ -320,3 +320,77 @@ describe('a call with an ID that occurs earlier in the conversation', () => {
     expect(calls).toMatchObject([{ id: expect.stringMatching(/^call_[a-z0-9]{8,}_0$/i), ...both[0] }]);
   });
 });
+
+describe('tool_choice that limits the calls', () => {
+  const allowed = (mode: 'auto' | 'required', name: string) => ({
+    type: 'allowed_tools' as const,
+    allowed_tools: { mode, tools: [{ type: 'function', function: { name } }] },
+  });
+  const words = 'The model called the tool "get_weather", which tool_choice of the request does not allow.';
+  const chat = (limit: object): Readonly<Record<string, Client>> => ({
+    JSON: async () => readCompletion(await openai().chat.completions.create({ ...chatRequest, ...limit })),
+    stream: async () =>
+      readCompletion(
+        await openai()
+          .chat.completions.stream({ ...chatRequest, ...limit })
+          .finalChatCompletion(),
+      ),
+  });
+  const calling = (calls: readonly Part[], content: string | null): Reply => {
+    const events = eventsReply(
+      delta({ role: 'assistant', content }),
+      ...calls.flatMap(({ function: called, ...rest }, index) => [
+        delta({ tool_calls: [{ index, ...rest, function: { ...(called as object), arguments: '' } }] as never }),
+        delta({ tool_calls: [{ index, function: { arguments: (called as { arguments: string }).arguments } }] as never }),
+      ]),
+      finish('tool_calls'),
+      usage(1, 1),
+    );
+    const message = { role: 'assistant', content, tool_calls: calls };
+    const whole = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }));
+    return (answering) => (answering.received.body.stream === true ? events(answering) : whole(answering));
+  };
+
+  describe.each(['JSON', 'stream'])('(%s)', (form) => {
+    it.each(['auto', 'required'] as const)('suppresses a call outside of allowed_tools: %s', async (mode) => {
+      upstream.script(calling([first, second], null));
+      const reply = await chat({ tool_choice: allowed(mode, 'get_time') })[form]?.();
+      expect(reply).toMatchObject({ calls: [{ id: 'call_b', ...both[1] }], reason: 'tool_calls' });
+    });
+
+    it.each([
+      ['none', { tool_choice: 'none' }],
+      ['allowed_tools', { tool_choice: allowed('auto', 'get_time') }],
+    ])('leaves the text if no call is left: %s', async (_choice, limit) => {
+      upstream.script(calling([first], 'Windy.'));
+      expect(await chat(limit)[form]?.()).toEqual({ text: 'Windy.', calls: [], reason: 'stop' });
+    });
+
+    it.each([
+      ['none', { tool_choice: 'none' }],
+      ['allowed_tools', { tool_choice: allowed('required', 'get_time') }],
+    ])('fails the reply if nothing is left: %s', async (_choice, limit) => {
+      upstream.script(calling([first], null));
+      await expect(chat(limit)[form]?.()).rejects.toThrow(words);
+    });
+
+    it('suppresses a function call with function_call none', async () => {
+      const { name, ...rest } = weather;
+      const called = { role: 'assistant', content: 'Windy.', function_call: { name, ...rest } };
+      const whole = jsonReply(plainCompletion('', { choices: [{ index: 0, message: called, finish_reason: 'function_call' }] }));
+      const events = eventsReply(delta(called as never), delta({ function_call: { arguments: ' ' } }), finish('function_call'));
+      upstream.script((answering) => (answering.received.body.stream === true ? events : whole)(answering));
+      const body = { messages: [question], functions: [{ name, parameters }], function_call: 'none', stream: form === 'stream' };
+      const { text } = await service.chat('model', body);
+      expect(text).toContain('Windy.');
+      expect(text).toContain('"finish_reason":"stop"');
+      expect(text).not.toContain('function_call');
+    });
+  });
+
+  it('suppresses a call on the messages surface', async () => {
+    upstream.script(calling([first], 'Windy.'));
+    const message = await anthropic().messages.create({ ...messagesRequest, tool_choice: { type: 'none' } });
+    expect(readMessage(message)).toEqual({ text: 'Windy.', calls: [], reason: 'stop' });
+  });
+});

@@ -17,10 +17,23 @@ export interface ChosenTools {
 export function chosenTools({ tools, tool_choice: choice }: ChatRequest): ChosenTools {
   const list: readonly unknown[] = Array.isArray(tools) ? tools : [];
   const offered = list.flatMap((tool, position) => (isJsonObject(tool) ? [{ tool, position }] : []));
-  if (!isJsonObject(choice) || choice.type !== 'allowed_tools') return { tools: offered, choice: toChoice(choice) };
-  const allowed = isJsonObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-  const names = Array.isArray(allowed.tools) ? allowed.tools.filter(isJsonObject).map(nameOf) : [];
-  return { tools: offered.filter(({ tool }) => names.includes(nameOf(tool))), choice: toChoice(allowed.mode) };
+  const allowed = findAllowedTools(choice);
+  if (allowed === undefined) return { tools: offered, choice: toChoice(choice) };
+  return { tools: offered.filter(({ tool }) => allowed.names.has(nameOf(tool))), choice: toChoice(allowed.mode) };
+}
+
+/** Returns the names of the tools that a reply may call. Undefined if `tool_choice` sets no hard limit. */
+export function findCallableNames({
+  tool_choice: choice,
+  function_call: oldChoice,
+}: ChatRequest): ReadonlySet<unknown> | undefined {
+  return choice === 'none' || oldChoice === 'none' ? new Set() : findAllowedTools(choice)?.names;
+}
+
+function findAllowedTools(choice: unknown): { readonly names: ReadonlySet<unknown>; readonly mode: unknown } | undefined {
+  if (!isJsonObject(choice) || choice.type !== 'allowed_tools') return undefined;
+  const { tools, mode } = isJsonObject(choice.allowed_tools) ? choice.allowed_tools : choice;
+  return { names: new Set(Array.isArray(tools) ? tools.filter(isJsonObject).map(nameOf) : []), mode };
 }
 
 function toChoice(choice: unknown): ChosenTools['choice'] {
@@ -30,5 +43,6 @@ function toChoice(choice: unknown): ChosenTools['choice'] {
 }
 
 function nameOf(tool: JsonObject): unknown {
-  return isJsonObject(tool.function) ? tool.function.name : tool.name;
+  if (isJsonObject(tool.function)) return tool.function.name;
+  return isJsonObject(tool.custom) ? tool.custom.name : tool.name;
 }
