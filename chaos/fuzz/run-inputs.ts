@@ -87,8 +87,9 @@ async function replay(match: string, { say, inputs, node }: Pick<Ground, 'say'> 
   say(node.output.stdout);
 }
 
+/** Without an answer in time, or on a kept connection that the service closed because nothing was sent on it for long. */
 function isLate(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.message.includes('no answer in');
+  return thrown instanceof Error && /no answer in|the connection closed after ""/.test(thrown.message);
 }
 
 /** An input without an answer in time is sent again alone. It is a fault if it has no answer in three tries. */
@@ -99,7 +100,7 @@ async function sendLate(nth: number, { ground: { tally, say }, inputs }: Batch):
       () => undefined,
       (error: Error) => error,
     );
-    if (!isLate(thrown)) return say(`input ${nth} had no answer in time once, and has one alone`);
+    if (!isLate(thrown)) return say(`input ${nth} had no answer once, and has one alone`);
   }
   tally.fault(`input ${nth}: ${inputs.titleAt(nth)}: no answer in ${maxTries} tries`);
 }

@@ -53,14 +53,14 @@ const framings: Readonly<Record<string, Framing>> = {
   'many fields': write('\n', 'id: 1\nretry: 1\nx: y\n'.repeat(300)),
 };
 
-/** A stream in some framing, drawn. */
-export function frameEvents(
-  events: readonly SentEvent[],
-  hostile: HostileText,
-  random: Random,
-): { readonly pieces: readonly Buffer[]; readonly framing: string } {
-  const framing = random.chance(0.5) ? 'LF' : random.pick(Object.keys(framings));
-  return { framing, pieces: (framings[framing] ?? usual)(events, hostile) };
+/** The name of a framing. */
+export function drawFraming(random: Random): string {
+  return random.chance(0.5) ? 'LF' : random.pick(Object.keys(framings));
+}
+
+/** Pieces of a stream in the framing of a name. */
+export function frameEvents(events: readonly SentEvent[], framing: string, hostile: HostileText): readonly Buffer[] {
+  return (framings[framing] ?? usual)(events, hostile);
 }
 
 function cut(whole: Buffer, size: number): readonly Buffer[] {

@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 import { close, type Step, wait } from '../upstreams/fault.ts';
-import { drawReplyField, frameEvents, toFieldValue, toSteps } from './framing.ts';
+import { drawFraming, drawReplyField, frameEvents, toFieldValue, toSteps } from './framing.ts';
 import { spoilOnePlace, toJson } from './places.ts';
 import { type HostileText, hostileTexts } from './texts.ts';
 
@@ -160,7 +160,7 @@ function toAnswer({ method, id }: Asked, answering: Answering): readonly Step[] 
   if (messages.length === 1 && attack !== 'framing' && random.chance(0.5)) return toSteps({ ...text(last), fields });
   const events = messages.map((data) => ({ name: 'message', data }));
   const pieces = isHostile
-    ? frameEvents(events, hostile, random).pieces
+    ? frameEvents(events, drawFraming(random), hostile)
     : events.map(({ data }) => Buffer.from(`data: ${data}\n\n`));
   return toSteps({ contentType: 'text/event-stream', pieces, isStream: true, fields });
 }
@@ -171,7 +171,7 @@ function toMessages(
   { hostile, attack, random, isHostile }: Answering & { readonly isHostile: boolean },
 ): readonly string[] {
   const write = (fields: object): string => toJson({ jsonrpc: '2.0', ...fields }, random);
-  const spoil = (value: unknown): unknown => (isHostile ? spoilOnePlace(value, hostile, random).value : value);
+  const spoil = (value: unknown): unknown => (isHostile ? spoilOnePlace(value, hostile, random).build() : value);
   const good = results[method] ?? {};
   if (attack === 'error')
     return [write({ id, error: spoil({ code: -32602, message: 'Wrong', data: { a: 'b', url: 'https://x.test' } }) })];
@@ -201,7 +201,7 @@ function toEventStream(answering: Answering): readonly Step[] {
         return [
           Buffer.concat(
             isHostile
-              ? frameEvents(events, answering.hostile, answering.random.fork()).pieces
+              ? frameEvents(events, drawFraming(answering.random.fork()), answering.hostile)
               : events.map(({ data }) => Buffer.from(`event: message\ndata: ${data}\n\n`)),
           ),
         ];

@@ -2,9 +2,9 @@ import { encodeEventStreamMessage } from '@copilotkit/aimock';
 import { chunk, delta, finish, plainCompletion, usage } from '#test/chunks.ts';
 import type { Random } from '../random.ts';
 import type { Step } from '../upstreams/fault.ts';
-import { drawReplyField, frameEvents, toSteps } from './framing.ts';
+import { drawFraming, drawReplyField, frameEvents, toSteps } from './framing.ts';
 import { spoilOnePlace, toJson } from './places.ts';
-import { hostileTexts } from './texts.ts';
+import { type HostileText, hostileTexts } from './texts.ts';
 
 /** Forms of replies. An application answers as `dial` does. */
 export const forms = ['openai', 'dial', 'mistral', 'anthropic', 'responses', 'gemini', 'bedrock'] as const;
@@ -260,12 +260,15 @@ const templates: Readonly<Record<Form, Template>> = {
   bedrock,
 };
 const errorStatuses = [400, 401, 404, 408, 413, 422, 429, 500, 503];
-const repeats = [300, 8_000];
+const repeats = [300, 300, 8_000];
+/** Larger events are not sent thousands of times. */
+const mostRepeatedChars = 4_000_000;
 
 /** A hostile reply, and what is hostile in it. */
 export interface HostileReply {
   readonly title: string;
-  readonly steps: readonly Step[];
+  /** Builds what is sent, which takes longer than to draw it. */
+  readonly steps: () => readonly Step[];
 }
 
 /** Draws a reply of a form: a hostile place, or events many times, in some framing; sometimes an error, or a hostile field. */
@@ -277,47 +280,57 @@ export function drawReply(form: Form, isStream: boolean, random: Random): Hostil
     `${form} ${what}${fields.length > 0 ? ` ${fields[0]?.slice(0, 25)}` : ''}: ${hostile.name}`;
   if (!isStream || random.chance(0.08)) {
     const isError = random.chance(isStream ? 0.8 : 0.15);
-    const { value, what } = spoilOnePlace(isError ? template.error : template.whole, hostile, random);
-    const pieces = [Buffer.from(toJson(value, random))];
+    const { build, what } = spoilOnePlace(isError ? template.error : template.whole, hostile, random);
     const status = isError ? random.pick(errorStatuses) : 200;
     return {
       title: title(`${isError ? `error ${status}` : 'whole'} ${what}`),
-      steps: toSteps({ contentType: 'application/json', pieces, isStream: false, status, fields }),
+      steps: () => {
+        const pieces = [Buffer.from(toJson(build(), random))];
+        return toSteps({ contentType: 'application/json', pieces, isStream: false, status, fields });
+      },
     };
   }
-  const { events, what } = drawEvents(template, random, hostile);
-  if (form === 'bedrock') {
-    const pieces = events.map(([name, value]) => encodeEventStreamMessage(name ?? 'metadata', (value ?? {}) as object));
-    const contentType = 'application/vnd.amazon.eventstream';
-    const isOne = random.chance(0.5);
-    const sent = isOne ? [Buffer.concat(pieces)] : pieces;
-    return {
-      title: title(`stream ${what}${isOne ? ', one chunk' : ''}`),
-      steps: toSteps({ contentType, pieces: sent, isStream, fields }),
-    };
-  }
+  const { build, what } = drawEvents(template, random, hostile);
+  const framing = form === 'bedrock' ? random.pick(['frames', 'one chunk']) : drawFraming(random);
+  return {
+    title: title(`stream ${what}, ${framing}`),
+    steps: () => {
+      if (form !== 'bedrock') return toSteps({ ...toSse(build(), { framing, hostile, random }), fields });
+      const pieces = build().map(([name, value]) => encodeEventStreamMessage(name ?? 'metadata', (value ?? {}) as object));
+      const contentType = 'application/vnd.amazon.eventstream';
+      return toSteps({ contentType, pieces: framing === 'frames' ? pieces : [Buffer.concat(pieces)], isStream, fields });
+    },
+  };
+}
+
+interface Framed {
+  readonly framing: string;
+  readonly hostile: HostileText;
+  readonly random: Random;
+}
+
+function toSse(events: Template['events'], { framing, hostile, random }: Framed) {
   const sent = events.map(([name, value]) => ({
     ...(name !== undefined && { name }),
     data: value === '[DONE]' ? value : toJson(value, random),
   }));
-  const { pieces, framing } = frameEvents(sent, hostile, random);
-  return {
-    title: title(`stream ${what}, ${framing}`),
-    steps: toSteps({ contentType: 'text/event-stream', pieces, isStream, fields }),
-  };
+  return { contentType: 'text/event-stream', pieces: frameEvents(sent, framing, hostile), isStream: true };
 }
 
-function drawEvents({ events }: Template, random: Random, hostile: (typeof hostileTexts)[number]) {
+/** Events of which one is hostile, or comes very often. */
+function drawEvents({ events }: Template, random: Random, hostile: HostileText) {
   const at = random.below(events.length);
   const [name, value] = events[at] ?? [undefined, {}];
-  const { value: spoiled, what } = random.chance(0.75) ? spoilOnePlace(value, hostile, random) : { value, what: '' };
-  const times = random.chance(0.2) ? random.pick(repeats) : 1;
-  // Large events are not sent thousands of times.
-  const fitting = times * JSON.stringify(spoiled).length > 4_000_000 ? 1 : times;
-  const copies = Array.from({ length: fitting }, (_, nth) => [name, renumbered(spoiled, nth, times)] as const);
+  const { build, what } = random.chance(0.75) ? spoilOnePlace(value, hostile, random) : { build: () => value, what: '' };
+  const times = random.chance(0.12) ? random.pick(repeats) : 1;
   return {
-    events: [...events.slice(0, at), ...copies, ...events.slice(at + 1)],
-    what: `event ${at} ${what}${fitting > 1 ? ` × ${fitting}` : ''}`,
+    what: `event ${at} ${what}${times > 1 ? ` × ${times}` : ''}`,
+    build: (): Template['events'] => {
+      const spoiled = build();
+      const fitting = times * JSON.stringify(spoiled).length > mostRepeatedChars ? 1 : times;
+      const copies = Array.from({ length: fitting }, (_, nth) => [name, renumbered(spoiled, nth, times)] as const);
+      return [...events.slice(0, at), ...copies, ...events.slice(at + 1)];
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { kindOf, runInputs } from '../fuzz/run-inputs.ts';
 import { Wire } from '../fuzz/wire.ts';
 import { Random } from '../random.ts';
 import type { Scenario } from '../scenario.ts';
+import { eachAtOnce } from '../support/at-once.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';
 import { framed, type Step } from '../upstreams/fault.ts';
 import { upstreamOf, vectorsReply } from '../upstreams/good-replies.ts';
@@ -17,6 +18,9 @@ import { TextInputs } from './text-inputs.ts';
 
 const maxAnswerMs = 15_000;
 const shortInputs = 400;
+const warmingInputs = 300;
+const firstWarming = 10_000_000;
+const noted = (): void => undefined;
 const kinds = ['route', 'header', 'reply', 'mcp'] as const;
 const surfaces = ['chat', 'messages', 'responses'] as const;
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
@@ -52,7 +56,8 @@ export const hostileText: Scenario = {
       return `${kindAt(nth)} ${kindOf(answer.status)}`;
     };
     // The first calls load modules and compile schemas, which is not what is measured.
-    for (let nth = 0; nth < 300; nth += 1) await send(10_000_000 + nth).catch(() => undefined);
+    const warming = Array.from({ length: warmingInputs }, (_, nth) => firstWarming + nth);
+    await eachAtOnce(warming, 12, (nth) => send(nth).then(noted, noted));
     const before = await node.read();
     const count = ground.inputs ?? (ground.isShort ? shortInputs : undefined);
     await runInputs({ ...ground, inputs: count }, node, { send, titleAt: (nth) => inputAt(nth).title });
@@ -172,7 +177,7 @@ function toReply(request: HostileRequest, seed: number): readonly Step[] {
   random.pick(surfaces);
   random.chance(0.7);
   random.pick([...forms, 'app']);
-  return drawReply(form, isStream, random).steps;
+  return drawReply(form, isStream, random).steps();
 }
 
 /** A model that calls the tools it is offered, once; in any other case it replies in some hostile way. */
@@ -185,6 +190,6 @@ function toModelReply(
   const names = [...body.matchAll(/"function":\{"name":"([^"\\]{1,64})"/g)].flatMap(([, name]) => name ?? []);
   const isCalled = body.includes('"role":"tool"');
   return names.length === 0 || isCalled || form !== 'openai'
-    ? drawReply(form, isStream, random).steps
+    ? drawReply(form, isStream, random).steps()
     : drawCalls(names, isStream, random);
 }

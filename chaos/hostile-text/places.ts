@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import { Random } from '../random.ts';
 import type { HostileText } from './texts.ts';
 
 /** Exponential time shows with 40 characters, quadratic time with 30,000. */
@@ -15,7 +15,8 @@ type Place = readonly (string | number)[];
 
 /** A value with something hostile in it. */
 interface Spoiled {
-  readonly value: unknown;
+  /** Builds it, which takes longer than to draw the place. */
+  readonly build: () => unknown;
   /** Where and how, for titles. */
   readonly what: string;
 }
@@ -23,11 +24,13 @@ interface Spoiled {
 /** Puts something hostile in one place of a value: a text, very many items, hostile keys, or deep nesting. */
 export function spoilOnePlace(value: unknown, hostile: HostileText, random: Random): Spoiled {
   const places = [...listPlaces(value)];
-  if (places.length === 0) return { value, what: '' };
+  if (places.length === 0) return { build: () => value, what: '' };
   const place = random.pick(places);
   const isDeep = random.chance(0.03);
-  const spoiled = withHostile(value, place, (found) => (isDeep ? deepMark : spoil(found, hostile, random)));
-  return { value: spoiled, what: `${place.join('.')}${isDeep ? ' (deep lists)' : ''}` };
+  const seed = random.below(2 ** 32);
+  const build = (): unknown =>
+    withHostile(value, place, (found) => (isDeep ? deepMark : spoil(found, hostile, new Random(seed))));
+  return { build, what: `${place.join('.')}${isDeep ? ' (deep lists)' : ''}` };
 }
 
 /** Writes JSON. `JSON.stringify` itself could not write deep nesting. */

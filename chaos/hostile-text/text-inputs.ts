@@ -156,8 +156,8 @@ export class TextInputs {
     const schema = operation.requestBody?.content[body?.type ?? '']?.schema as Schema | undefined;
     const isMade = schema !== undefined && random.chance(0.5);
     const value = isMade ? new SchemaValues(random, this.#resolve, 0).make(schema) : structuredClone(body?.value);
-    const { value: spoiled, what } = spoilOnePlace(value, hostile, random);
-    return { field: `body.${what}`, body: Buffer.from(toJson(spoiled, random)) };
+    const { build, what } = spoilOnePlace(value, hostile, random);
+    return { field: `body.${what}`, body: Buffer.from(toJson(build(), random)) };
   }
 }
 

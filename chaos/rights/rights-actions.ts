@@ -108,9 +108,10 @@ async function storePrivate({ world, random, run }: Scene): Promise<Outcome> {
   const { victim } = world.users;
   const isResponse = random.chance(0.5);
   const items = [{ type: 'message', role: 'user', content: secret }];
+  const metadata = { note: secret };
   const answer = isResponse
-    ? await world.as(victim.token, 'POST', '/v1/responses', { model: 'open', input: secret })
-    : await world.as(victim.token, 'POST', '/v1/conversations', { items });
+    ? await world.as(victim.token, 'POST', '/v1/responses', { model: 'open', input: secret, metadata })
+    : await world.as(victim.token, 'POST', '/v1/conversations', { items, metadata });
   const { id } = (answer.status < 300 ? answer.json : {}) as { id?: string };
   if (id !== undefined) run.ids.push(`/v1/${isResponse ? 'responses' : 'conversations'}/${id}`);
   return outcome(`the victim stores a ${isResponse ? 'response' : 'conversation'}`, [answer]);
@@ -125,16 +126,16 @@ async function readAsAttacker({ world, random, run }: Scene): Promise<Outcome> {
     ['a bound key of the victim', victim.boundKey],
   ] as const);
   const stored = run.ids.length === 0 ? '/v1/responses/resp_x' : random.pick(run.ids);
-  const path = random.pick([
-    stored,
-    `${stored}/${stored.includes('responses') ? 'input_items' : 'items'}`,
+  const parts = [stored, `${stored}/${stored.includes('responses') ? 'input_items' : 'items'}`];
+  const others = [
     `/v1/files/${victim.bucket}/private.txt`,
     `/v1/files/${attacker.bucket}/..%2F${victim.bucket}/private.txt`,
     `/v1/metadata/files/${victim.bucket}/`,
     '/v1/chats',
     '/v1/user/keys',
     `/v1/applications/${victim.bucket}/own`,
-  ]);
+  ];
+  const path = random.pick(run.ids.length > 0 && random.chance(0.6) ? parts : [...parts, ...others]);
   const answer = await world.as(credentials, 'GET', path);
   const faults =
     answer.status < 300 && path.includes(victim.bucket) ? [`${who} reads ${shorten(path, world)}: ${answer.status}`] : [];
@@ -167,11 +168,30 @@ async function useBoundKey({ world, random }: Scene): Promise<Outcome> {
   return outcome(title, [answer], { faults, attackerSaw: answer.text });
 }
 
+/** A bound key calls a program that it is bound to, and attaches a private file. The program must not read it. */
+async function attachWithBoundKey({ world }: Scene): Promise<Outcome> {
+  const { bucket, boundKey } = world.users.victim;
+  const url = `files/${bucket}/private.txt`;
+  world.attach([url]);
+  const attachments = [{ type: 'text/plain', title: 'a', url }];
+  const messages = [{ role: 'user', content: 'Hi', custom_content: { attachments } }];
+  const answer = await world.as(boundKey, 'POST', `/openai/deployments/applications/${bucket}/own/chat/completions`, {
+    messages,
+  });
+  const hasRead = world.readings.some(({ text }) => text.includes(secret));
+  const faults = hasRead ? ['a program that a bound key calls reads a private file'] : [];
+  return outcome('a bound key attaches a private file', [answer], { faults });
+}
+
 /** The victim shares a chat whose reply names a private file. The attacker reads the link. */
 async function shareChat({ world, random }: Scene): Promise<Outcome> {
   const { victim, attacker } = world.users;
   const chat = `c${random.below(2 ** 32)}`;
-  const custom = { attachments: [{ title: 'a', url: `files/${victim.bucket}/private.txt` }] };
+  const custom = {
+    attachments: [{ title: 'a', url: `files/${victim.bucket}/private.txt` }],
+    stages: [{ index: 0, name: 'a', content: secret, status: 'completed' }],
+    state: { note: secret },
+  };
   const turns = [
     { id: 'q', parent: '', kind: 'question', atMs: 1, text: 'Hi' },
     {
@@ -208,6 +228,8 @@ export const actions: readonly Action[] = [
   { isUserAction: true, run: callWithNamedFile },
   { isUserAction: false, run: openApplication },
   { isUserAction: true, run: storePrivate },
+  { isUserAction: true, run: storePrivate },
+  { isUserAction: true, run: attachWithBoundKey },
   { isUserAction: false, run: readAsAttacker },
   { isUserAction: false, run: readAsAttacker },
   { isUserAction: false, run: useBoundKey },

@@ -23,8 +23,16 @@ interface ProgramRequest {
   /** `published`, `own`, `configured`, or a feature of one of them. */
   readonly program: string;
   readonly owner: string;
+  /** With the query. */
+  readonly path: string;
   readonly text: string;
   readonly headers: Readonly<Record<string, unknown>>;
+}
+
+interface Reading {
+  /** Name of the user whose program read it. */
+  readonly owner: string;
+  readonly text: string;
 }
 
 /** A service with two users, programs that each of them published, and what these programs received. */
@@ -32,8 +40,8 @@ export interface RightsWorld extends AsyncDisposable {
   readonly node: WatchedNode;
   readonly users: Readonly<Record<UserName, User>>;
   readonly received: ProgramRequest[];
-  /** What the attacker's programs read with the keys that they were sent. */
-  readonly readings: string[];
+  /** What saved programs read with the keys that they were sent. */
+  readonly readings: Reading[];
   /** Addresses that programs attach to their replies and read with their key. */
   attach(urls: readonly string[]): void;
   as(
@@ -57,18 +65,18 @@ export async function openRightsWorld(): Promise<RightsWorld> {
   const issuerUrl = `http://127.0.0.1:${issuer.address().port}`;
   issuer.issuer.url = issuerUrl;
   const received: ProgramRequest[] = [];
-  const readings: string[] = [];
+  const readings: Reading[] = [];
   let attached: readonly string[] = [];
   let nodeUrl = '';
   const program = async (answering: Answering): Promise<void> => {
     const { path, headers, text } = answering.received;
     const [, owner = '', name = ''] = path.split(/[/?]/);
-    received.push({ program: name, owner, text, headers });
+    received.push({ program: name, owner, path, text, headers });
     const key = headers['api-key'];
-    if (typeof key === 'string' && owner === 'attacker')
+    if (typeof key === 'string' && owner !== 'configured')
       for (const url of attached) {
         const { status, text: content } = await ask(nodeUrl, { method: 'GET', path: `/v1/${url}`, headers: { 'api-key': key } });
-        if (status === 200) readings.push(content);
+        if (status === 200) readings.push({ owner, text: content });
       }
     const attachments = attached.map((url) => ({ type: 'text/plain', title: 'a', url }));
     const isStream = /"stream":\s*true/.test(text);
