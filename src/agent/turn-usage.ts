@@ -1,5 +1,5 @@
 import type { Chunk, ModelUsage, Statistics, Usage } from '#contract/chat/chunk.ts';
-import { toModelUsage, toModelUsages } from '#domain/usage/usage.ts';
+import { type PricedUsage, toModelUsage, toModelUsages } from '#domain/usage/usage.ts';
 
 /** What one model call used: its statistics if it has some, else its usage under the model's name. */
 export class TurnUsage {
@@ -19,5 +19,12 @@ export class TurnUsage {
   items(): ModelUsage[] {
     const parts = toModelUsages(this.#statistics?.usage_per_model);
     return parts.length > 0 || this.#usage === undefined ? parts : [toModelUsage(this.#model, this.#usage)];
+  }
+
+  /** The items with the cached tokens of the model's own reply, which have prices of their own. */
+  pricedItems(): PricedUsage[] {
+    const [item, ...others] = this.items();
+    if (item === undefined || others.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();
+    return [{ ...item, prompt_tokens_details: this.#usage.prompt_tokens_details }];
   }
 }

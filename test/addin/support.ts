@@ -41,7 +41,7 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
   const upstream = new Upstream(new URL(upstreamUrl), timeouts);
   const gateway = new AddinGateway({
     upstream,
-    rules: toRules(models, allowedOrigins),
+    rules: () => toRules(models, allowedOrigins),
     bounds: bounds ?? { maxBytes: 1024 * 1024, wholeBytes: 64 * 1024 },
     isTrustedProxy: trustedNetworks(trustedProxies),
     clock: systemClock,

@@ -148,6 +148,19 @@ describe('a node', () => {
     expect(await reload({ key: 'two', weight: 2 })).toBe('ok');
   });
 
+  it('rejects a blocked user at once, with SQLite and without Redis', async () => {
+    const keys = { [callerKey]: { project: 'test', role: 'admin' }, 'other-key': { project: 'other' } };
+    const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
+    await using itself = await startProcess({ configuration: { models, keys } });
+    const ask = async (method: string, path: string, key: string) =>
+      (await itself.ask({ method, path, headers: { 'api-key': key } })).status;
+    expect(await ask('GET', '/v1/models', 'other-key')).toBe(200);
+    expect(await ask('PUT', '/v1/admin/blocked-users/key%3Aother', callerKey)).toBe(201);
+    expect(await ask('GET', '/v1/models', 'other-key')).toBe(403);
+    expect(await ask('DELETE', '/v1/admin/blocked-users/key%3Aother', callerKey)).toBe(204);
+    expect(await ask('GET', '/v1/models', 'other-key')).toBe(200);
+  });
+
   it('reports why an upstream cannot be reached, in the log too', async () => {
     const keys = { [callerKey]: { project: 'test', role: 'admin' } };
     const models = { away: { upstreams: [{ endpoint: 'http://127.0.0.1:1/v1' }], maxRetryAttempts: 1 } };

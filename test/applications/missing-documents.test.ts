@@ -68,6 +68,23 @@ it('a configuration that names one is named with it, for as long as it is not st
   expect(state.troubles()).toEqual([]);
 });
 
+it('a document that an application of a user lacks is logged once for each configuration, not with each call', async () => {
+  await using other = await startService({ models }, shelves.options);
+  const { documents } = new NodeState({ snapshot: other.snapshot.current, loadBalancer: other.loadBalancer, clock: systemClock });
+  const application = 'applications/bucket/guide';
+  const noteAll = (count: number) =>
+    Array.from({ length: count }, (_, index) => documents.note(`${application}-${index}`, ['files/bucket/a.txt'])).filter(
+      Boolean,
+    );
+  expect(noteAll(2)).toHaveLength(2);
+  expect(noteAll(2)).toEqual([]);
+  expect(documents.note(`${application}-0`, ['files/bucket/a.txt', 'files/bucket/b.txt'])).toContain('files/bucket/b.txt');
+  expect(documents.reasons).toEqual([]);
+  other.reload({ models, roles: { default: {} } });
+  expect(noteAll(2)).toHaveLength(2);
+  expect(noteAll(2)).toEqual([]);
+});
+
 it.each(['web_api_toolset', 'web_api_toolset_alternative'])('a key without its place is not saved in %s', async (key) => {
   const authorization = { type: 'api_key', key: 'k', name: 'X-Key' };
   const { status, error } = await save(

@@ -46,11 +46,14 @@ it('the statement of the page gives the issued keys of LiteLLM as entries of key
     `('bound', 'bound', 'ada', null, null, '{gpt}', false)`,
   ];
   await askPostgres(database.url, `insert into "LiteLLM_VerificationToken" values ${rows.join(', ')}`);
-  const keys = await keysNow();
+  const keys = (await keysNow()) as { keys: Record<string, { expiresAt?: string }> };
+  const { expiresAt } = keys.keys[`f${digest.slice(1, 12)}`] ?? {};
+  expect(Date.parse(expiresAt ?? '') - Date.now()).toBeGreaterThan(59 * 60_000);
+  expect(Date.parse(expiresAt ?? '') - Date.now()).toBeLessThan(61 * 60_000);
   expect(keys).toEqual({
     keys: {
       desk: { project: 'library', sha256: digest },
-      [`f${digest.slice(1, 12)}`]: { project: 'ben', sha256: `f${digest.slice(1)}` },
+      [`f${digest.slice(1, 12)}`]: { project: 'ben', sha256: `f${digest.slice(1)}`, expiresAt },
     },
   });
   await using service = await startProcess({ configuration: keys as object });

@@ -29,7 +29,7 @@ afterAll(() => api.close());
 
 async function rigOf(app: object, replies: readonly Reply[], applications: object = {}): Promise<TraceRig> {
   const model = await startScriptedUpstream(...replies);
-  const pricing = { prompt: 0.001, completion: 0.01 };
+  const pricing = { prompt: 0.001, completion: 0.01, cacheRead: 0.0001 };
   const service = await startService({
     models: { model: { upstreams: [{ endpoint: model.endpoint }], pricing } },
     applications: { app: quickApp(app), ...applications },
@@ -91,6 +91,16 @@ describe('the trace of a run', () => {
       ['two', 'There is no tool named two.'],
       ['one', 'The arguments are not a JSON object; call the tool again with one.'],
     ]);
+  });
+
+  it('has the cost of cached tokens, as usage records have it', async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, prompt_tokens_details: { cached_tokens: 8 } };
+    const message = { role: 'assistant', content: 'Done.' };
+    const reply = { id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage };
+    await using rig = await rigOf({}, [jsonReply(reply)]);
+    const [only] = traceOf(await rig.chat());
+    expect(only?.cost_usd).toBeCloseTo(2 * 0.001 + 8 * 0.0001 + 2 * 0.01, 10);
+    expect(only?.usage_per_model).toEqual([expect.not.objectContaining({ prompt_tokens_details: expect.anything() })]);
   });
 
   it('has times, tokens and costs', async () => {

@@ -7,6 +7,7 @@ import { toParleyError } from '#contract/errors/errors.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
+import type { PricedUsage } from '#domain/usage/usage.ts';
 import { withoutSecrets } from '#tools/authorization/masking.ts';
 import type { ContextChange } from '../context/context-window.ts';
 import { Reply } from '../reply.ts';
@@ -42,7 +43,7 @@ interface TraceOptions {
   /** When the run began, on the clock's `nowMs`: before its tools were looked for. */
   readonly beganMs: number;
   /** What tokens cost, in USD; undefined if nobody knows. */
-  readonly price: (usage: readonly ModelUsage[]) => number | undefined;
+  readonly price: (usage: readonly PricedUsage[]) => number | undefined;
 }
 
 /** Runs a quick app, and adds to its reply which toolsets are missing, what the model was sent in each turn, what it gave, and what its tools did. */
@@ -141,7 +142,7 @@ class Trace {
       throw thrown;
     } finally {
       const items = usage.items();
-      const cost_usd = this.#price(items);
+      const cost_usd = this.#price(usage.pricedItems());
       this.#end(beginning, {
         received: this.#text.ofJson(toReceived(turn)),
         ...(first_ms !== undefined && { first_ms }),

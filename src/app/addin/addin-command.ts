@@ -38,13 +38,14 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   let onHangUp = (): void => undefined;
   process.on('SIGHUP', () => onHangUp());
   const settings = await readAddinSettings(flags, environment);
-  const { drainMs, host, logLevel, port, rules, tls, trustedProxies } = settings;
+  const { drainMs, host, logLevel, port, tls, trustedProxies } = settings;
+  let { rules } = settings;
   const { log, lines } = openLog(logLevel, () => []);
   const upstream = new Upstream(settings.upstream);
   const isTold = log.isLevelOn('info');
   const gateway = new AddinGateway({
     upstream,
-    rules,
+    rules: () => rules,
     bounds,
     isTrustedProxy: trustedNetworks(trustedProxies),
     clock,
@@ -61,7 +62,15 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closing, exit });
   const hear = withoutEchoes(drain.signalled, environment, clock);
   process.on('SIGTERM', hear).on('SIGINT', hear);
-  onHangUp = () => log.info('SIGHUP is ignored: restart the gateway to read its models again');
+  onHangUp = () => {
+    if (flags.models === undefined) return log.info('SIGHUP has no effect without --models');
+    readRules(flags)
+      .then((read) => {
+        rules = read;
+        log.info('read the models again', { file: flags.models });
+      })
+      .catch((thrown) => log.error(`cannot read the models again, the last ones stay in force: ${toReason(thrown)}`, undefined));
+  };
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
   console.log(`The add-in gateway listens on ${address}; the add-in’s base URL is ${address}/msgapi`);
 }
@@ -116,8 +125,16 @@ export async function readAddinSettings(flags: AddinFlags, environment: Environm
     throw new SettingFault(
       `--allowed-origin must be scheme, host and port as a browser sends them, such as https://addin.example, not "${wrongOrigin}"`,
     );
-  const rules = toRules(await modelsOf(flags.models), allowedOrigins);
-  return { ...settings, upstream: toUpstream(flags.upstream), rules, trustedProxies };
+  return { ...settings, upstream: toUpstream(flags.upstream), rules: await readRules(flags), trustedProxies };
+}
+
+/** Reads the file of the models. Rejects with SettingFault. */
+async function readRules({ models, allowedOrigins }: AddinFlags): Promise<AddinRules> {
+  return toRules(await modelsOf(models), allowedOrigins);
+}
+
+function toReason(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 async function modelsOf(file: string | undefined): Promise<readonly AddinModel[]> {

@@ -1,10 +1,9 @@
-import type { ModelUsage } from '#contract/chat/chunk.ts';
 import { adminRole } from '#contract/roles.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { unitsPerUsd } from '../limits/limits.ts';
-import { costOf } from '../usage/usage.ts';
+import { costOf, type PricedUsage } from '../usage/usage.ts';
 
 /**
  * Whether a caller may see how an application works: who may edit it. Of one that a user made that is the user, of one of the
@@ -16,7 +15,7 @@ export function mayTrace({ chain, subject, roles }: Caller, { ownership: made }:
 }
 
 /** Returns the cost of tokens in USD. Returns undefined if the price of a model is not known, or the counts are only declared. */
-export function usdOf({ deployments }: ConfigSnapshot, usage: readonly ModelUsage[]): number | undefined {
+export function usdOf({ deployments }: ConfigSnapshot, usage: readonly PricedUsage[]): number | undefined {
   let units = 0;
   for (const item of usage) {
     const deployment = deployments.get(item.model);

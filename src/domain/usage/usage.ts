@@ -85,6 +85,9 @@ export class UsageCollector {
 /** Token counts as an upstream reports them, with what it says of its cache. */
 type PricedCounts = Readonly<TokenCounts> & { readonly prompt_tokens_details?: unknown };
 
+/** Tokens of one model, with what its upstream says of its cache. */
+export type PricedUsage = ModelUsage & { readonly prompt_tokens_details?: unknown };
+
 /** Tokens of a prompt that an upstream read from its cache, or wrote to it. */
 interface CachedCounts {
   readonly read: number;

@@ -29,7 +29,8 @@ export interface AddinRecord {
 
 export interface GatewayDeps {
   readonly upstream: Upstream;
-  readonly rules: AddinRules;
+  /** Returns the rules in force. One request keeps the rules that it started with. */
+  readonly rules: () => AddinRules;
   readonly bounds: BodyBounds;
   readonly isTrustedProxy: (address: string) => boolean;
   readonly clock: Clock;
@@ -61,7 +62,8 @@ export class AddinGateway {
 
   /** For an HTTP server's requests. */
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const { clock, rules } = this.#deps;
+    const { clock } = this.#deps;
+    const rules = this.#deps.rules();
     const { headers, method = '', url = '' } = request;
     const relay = new Relay(response, corsFields(headers, rules));
     const beganMs = clock.nowMs();
