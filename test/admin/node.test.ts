@@ -148,7 +148,7 @@ describe('a node', () => {
     expect(await reload({ key: 'two', weight: 2 })).toBe('ok');
   });
 
-  it('rejects a blocked user at once, with SQLite and without Redis', async () => {
+  it('rejects a blocked user immediately, with SQLite and without Redis', async () => {
     const keys = { [callerKey]: { project: 'test', role: 'admin' }, 'other-key': { project: 'other' } };
     const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
     await using itself = await startProcess({ configuration: { models, keys } });

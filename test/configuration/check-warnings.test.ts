@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkCommand } from '#app/check-command.ts';
-import { checkFiles, checkValue, makeFolder } from './support.ts';
+import { checkFiles, checkValue, checkWithoutEnvironment } from './support.ts';
 
 const key = 'a-key-of-enough-length';
 const demo = { upstreams: [{ protocol: 'demo' }] };
@@ -89,12 +88,7 @@ describe('parley check', () => {
 });
 
 describe('parley check --allow-missing-env', () => {
-  const check = async (value: object) => {
-    await using folder = await makeFolder();
-    const file = await folder.write('parley.json', JSON.stringify(value));
-    const { lines, exitCode } = await checkCommand([file], {}, { allowsMissingEnvironment: true });
-    return [exitCode, ...lines.map((line) => line.replaceAll(`${folder.path}/`, ''))];
-  };
+  const check = checkWithoutEnvironment;
   const reference = (name: string) => `\${${name}}`;
   const models = (upstream: object) => ({ m: { upstreams: [{ endpoint: `https://${reference('HOST')}/v1`, ...upstream }] } });
   const keys = { [reference('FIRST')]: { project: 'p' }, [reference('SECOND')]: { project: 'p' } };

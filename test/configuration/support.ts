@@ -41,3 +41,11 @@ export async function checkFiles(
 export function checkValue(value: unknown, environment: Environment = {}): Promise<readonly string[]> {
   return checkFiles({ 'parley.json': JSON.stringify(value) }, environment);
 }
+
+/** The exit code and the lines of `parley check --allow-missing-env` for a value, without any variable. */
+export async function checkWithoutEnvironment(value: object): Promise<readonly (string | number)[]> {
+  await using folder = await makeFolder();
+  const file = await folder.write('parley.json', JSON.stringify(value));
+  const { lines, exitCode } = await checkCommand([file], {}, { allowsMissingEnvironment: true });
+  return [exitCode, ...lines.map((line) => line.replaceAll(`${folder.path}/`, ''))];
+}
