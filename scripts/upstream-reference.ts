@@ -124,6 +124,13 @@ there is no place for a signature, and Gemini goes on without.
 
 `;
 
+const unanswered = `## Calls without a result
+
+A conversation that was interrupted can have a tool call without a result. Anthropic and the vendors of the AI SDK packages reject it. On the chat surface, Parley sends them an error as the result: \`No result was given.\`
+An \`openai\` or \`azure\` upstream receives the conversation as it is. The Responses surface rejects it with 400.
+
+`;
+
 const claude = `## Claude elsewhere
 
 A Claude behind \`vertex\` (its \`model\` begins with \`claude-\`, or its \`endpoint\` ends in \`/publishers/anthropic\`) speaks the Messages dialect, as \`anthropic\` does: callers of the dialect are relayed,
@@ -181,7 +188,7 @@ what is lost is named in \`parley-ignored\`, but for parts of messages and \`pro
 
 /** The page of upstreams, as Markdown. */
 export function upstreamReference(): string {
-  return `${opening}${waysTable()}\n${examples}${claude}${requests}${table(requestFeatures)}${ofMessages}${table(messagesFeatures)}${ofResponses}${table(responsesFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
+  return `${opening}${waysTable()}\n${examples}${unanswered}${claude}${requests}${table(requestFeatures)}${ofMessages}${table(messagesFeatures)}${ofResponses}${table(responsesFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
 }
 
 function waysTable(): string {

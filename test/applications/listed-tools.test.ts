@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Answered } from '#test/ask.ts';
+import { freePort } from '#test/listening.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless } from '../mcp/servers.ts';
-import { freePort, startWebServer } from '../mcp/support.ts';
+import { startWebServer } from '../mcp/support.ts';
 import { bucketOfProject, ownBucket, pathOf, quickApp, save } from './support.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };

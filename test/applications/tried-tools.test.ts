@@ -3,10 +3,11 @@ import { apiOperations } from '#app/service/features.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import type { Answered } from '#test/ask.ts';
 import type { Documented, OpenApiDocument } from '#test/documented.ts';
+import { freePort } from '#test/listening.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { Validators } from '#test/validators.ts';
 import { echo, startSessions, startStateless } from '../mcp/servers.ts';
-import { freePort, startEverything, startWebServer } from '../mcp/support.ts';
+import { startEverything, startWebServer } from '../mcp/support.ts';
 import { TestShelves } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save } from './support.ts';
 

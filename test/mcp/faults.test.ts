@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { freePort } from '#test/listening.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless, text } from './servers.ts';
 import {
   ask,
   callsTools,
   choiceOf,
-  freePort,
   loadMcpTools,
   offered,
   says,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { Caches } from '#base/cache/cache-registry.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { Answered } from '#test/ask.ts';
+import { freePort } from '#test/listening.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { spawnTied, type TiedProcess } from '#test/tied-process.ts';
@@ -33,12 +34,23 @@ export async function startEverything(transport: 'streamableHttp' | 'sse', port?
 
 /** The reference server of files, for one folder and over stdio, behind a gateway that serves it over HTTP. */
 export async function startFilesystem(folder: string): Promise<{ readonly url: string }> {
-  const port = await freePort();
   const stdio = [process.execPath, filesystem, folder].join(' ');
-  const flags = ['--stdio', stdio, '--outputTransport', 'streamableHttp', '--stateful', '--port', `${port}`];
-  const gateway = [process.execPath, supergateway, ...flags];
-  await startTied(['sh', '-c', 'exec "$@" >&2', 'sh', ...gateway], /Listening on port/);
+  const flags = ['--stdio', stdio, '--outputTransport', 'streamableHttp', '--stateful', '--port'];
+  const gateway = ['sh', '-c', 'exec "$@" >&2', 'sh', process.execPath, supergateway, ...flags];
+  const [port] = await startAtFreePort((at) => startTied([...gateway, `${at}`], /Listening on port/));
   return { url: `http://127.0.0.1:${port}/mcp` };
+}
+
+/** Starts a server at a free port. Another program may take the port first, so it tries a second port. */
+async function startAtFreePort<T>(start: (port: number) => Promise<T>): Promise<[port: number, started: T]> {
+  const port = await freePort();
+  try {
+    return [port, await start(port)];
+  } catch (error) {
+    if (!String(error).includes('EADDRINUSE')) throw error;
+    const another = await freePort();
+    return [another, await start(another)];
+  }
 }
 
 /** Runs a server until the test is over; resolves once it said on stderr that it listens. */
@@ -54,14 +66,6 @@ async function startTied(command: readonly string[], listening: RegExp): Promise
     });
   });
   return tied;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** One request as a server received it. */

@@ -74,6 +74,41 @@ describe('extension items', () => {
     expect([types(all.output), all.parley.statistics.usage_per_model]).toEqual([wanted, expect.any(Array)]);
     expect(types((await read('?include[]=parley:stages')).output)).toEqual(['parley:stage', 'message']);
   });
+
+  it('are part of listed items only if the request includes them', async () => {
+    const get = async (path: string) =>
+      (await service.ask({ method: 'GET', path, headers: withKey() })).json as { data: { id: string; type: string }[] };
+    const create = { path: '/v1/conversations', headers: withKey(), body: {} };
+    const { id: conversation } = (await service.ask(create)).json as { id: string };
+    script();
+    const { id } = responseOf(await post(service, { model: 'app', input: 'Go.', include, conversation }));
+    script();
+    const second = { model: 'app', input: 'Again.', include, previous_response_id: id };
+    const { id: next } = responseOf(await post(service, second));
+    const all = include.map((name) => `include[]=${name}`).join('&');
+    const items = `/v1/conversations/${conversation}/items`;
+    for (const list of [items, `/v1/responses/${next}/input_items`]) {
+      const isLast = list !== items;
+      const plain = isLast ? ['message', 'message', 'message'] : ['message', 'message'];
+      expect(types((await get(`${list}?order=asc`)).data)).toEqual(plain);
+      expect(types((await get(`${list}?order=asc&${all}`)).data).slice(0, wanted.length + 1)).toEqual(['message', ...wanted]);
+    }
+    const { data } = await get(`${items}?${all}`);
+    const stage = data.find(({ type }) => type === 'parley:stage')?.id;
+    const ask = (query: string) => service.ask({ method: 'GET', path: `${items}/${stage}${query}`, headers: withKey() });
+    expect([(await ask('')).status, (await ask(`?${all}`)).status]).toEqual([404, 200]);
+  });
+
+  it('leave no page of listed items empty', async () => {
+    const create = { path: '/v1/conversations', headers: withKey(), body: {} };
+    const { id: conversation } = (await service.ask(create)).json as { id: string };
+    script();
+    await post(service, { model: 'app', input: 'Go.', include, conversation });
+    const items = await clientOf(service).conversations.items.list(conversation, { limit: 1, order: 'asc' });
+    const found: string[] = [];
+    for await (const { type } of items) found.push(type);
+    expect(found).toEqual(['message', 'message']);
+  });
 });
 
 describe('a request', () => {

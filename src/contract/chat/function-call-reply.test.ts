@@ -89,6 +89,16 @@ describe('of several tool calls only the first is told', () => {
     expect(told(calls(second, begun))).toStrictEqual([{ function_call: { name: 'weather', arguments: '' } }]);
   });
 
+  test('with all parts of one event', () => {
+    const [start, end] = [{ function: { arguments: '{"city":' } }, { function: { arguments: '"Oslo"}' } }];
+    expect(told(calls(begun, second, { index: 0, ...start }, { index: 0, ...end }))).toStrictEqual([
+      { function_call: { name: 'weather', arguments: '{"city":"Oslo"}' } },
+    ]);
+    expect(told(calls(begun), calls({ index: 0, ...start }, { index: 0, ...end }, { index: 0 }))[1]).toStrictEqual({
+      function_call: { arguments: '{"city":"Oslo"}' },
+    });
+  });
+
   test('in each choice apart', () => {
     const reply = new FunctionCallReply();
     const toDelta = (given: Chunk) => reply.toFunctionCall(given).choices[0]?.delta;

@@ -26,8 +26,14 @@ export class FunctionCallReply {
     if (calls.length === 0) return undefined;
     const chosen = this.#calls.get(choice) ?? Math.min(...calls.map(({ index }) => index));
     this.#calls.set(choice, chosen);
-    return calls.find(({ index }) => index === chosen)?.function;
+    return joined(calls.flatMap(({ index, function: part }) => (index === chosen && part !== undefined ? [part] : [])));
   }
+}
+
+/** Returns one part for all parts of one call in a chunk. */
+function joined(parts: readonly FunctionCallDelta[]): FunctionCallDelta | undefined {
+  if (parts.length < 2) return parts[0];
+  return { ...parts[0], arguments: parts.map((part) => part.arguments ?? '').join('') };
 }
 
 function isToolForm({ delta, finish_reason: reason }: ChunkChoice): boolean {

@@ -35,6 +35,13 @@ export function isHiddenItem({ type }: JsonObject): boolean {
   return type === stateType;
 }
 
+/** Whether an item is shown: an extension only if `include` names it. */
+export function isShownItem(item: JsonObject, include: ReadonlySet<string>): boolean {
+  const { type } = item;
+  const name = Object.hasOwn(extensions, String(type)) ? extensions[String(type)] : undefined;
+  return !isHiddenItem(item) && (name === undefined || include.has(name));
+}
+
 /** Whether an item of an output is stored as it is. */
 export function isStoredForm({ id, type, status, content }: JsonObject): boolean {
   return typeof id === 'string' && id !== '' && (type !== 'message' || (typeof status === 'string' && Array.isArray(content)));
@@ -94,13 +101,11 @@ export function toShownResponse(stored: StoredResponse, include: ReadonlySet<str
 
 function withoutExtensions(response: JsonObject, include: ReadonlySet<string>): JsonObject {
   const { output, parley, ...rest } = response;
-  const isShown = ({ type }: JsonObject): boolean => {
-    const name = Object.hasOwn(extensions, String(type)) ? extensions[String(type)] : undefined;
-    return name === undefined || include.has(name);
-  };
   return {
     ...rest,
-    ...(output !== undefined && { output: Array.isArray(output) ? (output as JsonObject[]).filter(isShown) : output }),
+    ...(output !== undefined && {
+      output: Array.isArray(output) ? (output as JsonObject[]).filter((item) => isShownItem(item, include)) : output,
+    }),
     ...(parley !== undefined && include.has(statistics) && { parley }),
   };
 }

@@ -11,7 +11,6 @@ const charsOfPiece = 100;
 const maxWaitingBlocks = 1_000;
 
 export interface BlockFacts {
-  readonly messageId: string;
   /** The name a caller knows a tool by. */
   readonly toToolName: (name: string) => string;
 }
@@ -96,8 +95,7 @@ export class Blocks {
     for (const waiting of this.#waiting) {
       const { key, pieces, canBeOpened } = waiting;
       if (!isLast && this.#open?.kind === 'tool_use' && !this.#open.args.isWhole) break;
-      const newId = `toolu_${this.#facts.messageId}_${this.#next}`;
-      const block = canBeOpened ? toBlock(pieces, newId, this.#facts.toToolName) : undefined;
+      const block = canBeOpened ? toBlock(pieces, this.#facts.toToolName) : undefined;
       if (block === undefined) continue;
       this.#waiting.delete(waiting);
       if (this.#growing.get(key) === waiting) this.#growing.delete(key);
@@ -149,7 +147,7 @@ function isLastOfBlock(piece: Piece): boolean {
 }
 
 /** The block that pieces begin, empty; `newId` if a tool call has none. Undefined for a tool call whose name is not there yet. */
-function toBlock(pieces: readonly Piece[], newId: string, toToolName: (name: string) => string): ContentBlock | undefined {
+function toBlock(pieces: readonly Piece[], toToolName: (name: string) => string): ContentBlock | undefined {
   const [first] = pieces;
   switch (first?.kind) {
     case 'text':
@@ -159,10 +157,8 @@ function toBlock(pieces: readonly Piece[], newId: string, toToolName: (name: str
     case 'redacted_thinking':
       return { type: 'redacted_thinking', data: first.data };
     case 'tool_use': {
-      const calls = pieces.filter((piece) => piece.kind === 'tool_use');
-      const name = calls.find((call) => call.name !== undefined)?.name;
-      const id = calls.find((call) => call.id !== undefined)?.id ?? newId;
-      return name === undefined ? undefined : { type: 'tool_use', id, name: toToolName(name), input: {} };
+      const { id, name } = first;
+      return id === undefined || name === undefined ? undefined : { type: 'tool_use', id, name: toToolName(name), input: {} };
     }
   }
   return undefined;

@@ -18,6 +18,7 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
 
 /** What a message is known by before it comes. */
 export interface MessageFacts extends BlockFacts {
+  readonly messageId: string;
   /** Id of the deployment. */
   readonly model: string;
   /** Estimated tokens of the request, sent at the start; the true count comes at the end. */

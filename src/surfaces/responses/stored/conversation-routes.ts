@@ -9,9 +9,9 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { ConversationStore, StoredConversation } from '#domain/responses/conversation-store.ts';
+import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
-import { isHiddenItem, toShownItem, toStoredItem } from '#domain/responses/stored-items.ts';
+import { isShownItem, toShownItem, toStoredItem } from '#domain/responses/stored-items.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';
 import { conversationsFull } from './stored-keeper.ts';
@@ -85,10 +85,22 @@ async function remove(deps: ConversationRoutesDeps, request: FastifyRequest): Pr
 async function listItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const query = request.query as Query;
   const place = { ...placeOf(request), subject: (await callerOf(deps, request)).subject };
-  const page = await deps.conversations.page(place, readItemQuery(query));
-  if (page === undefined) throw notStored('conversation', place.id);
-  if ('unknown' in page) throw unknownItem(page.unknown);
-  return toItemList(page, readInclude(query));
+  const include = readInclude(query);
+  for (let asked = readItemQuery(query); ; ) {
+    const page = await deps.conversations.page(place, asked);
+    if (page === undefined) throw notStored('conversation', place.id);
+    if ('unknown' in page) throw unknownItem(page.unknown);
+    const items = page.items.filter((item) => isShownItem(item, include));
+    // Clients take an empty page for the end.
+    if (items.length > 0 || !page.hasMore) return toItemList({ ...page, items }, include);
+    asked = toNextQuery(asked, page.items);
+  }
+}
+
+/** Returns the query for the page after these items. Items before another one are listed towards the start. */
+function toNextQuery(asked: ItemQuery, items: readonly JsonObject[]): ItemQuery {
+  const isBackward = asked.before !== undefined && asked.after === undefined;
+  return isBackward ? { ...asked, before: String(items[0]?.id) } : { ...asked, after: String(items.at(-1)?.id) };
 }
 
 async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
@@ -107,8 +119,9 @@ async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): 
 async function getItem(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const { item: id, ...place } = { ...placeOf(request), subject: (await callerOf(deps, request)).subject };
   const item = await deps.conversations.findItem(place, id);
-  if (item === undefined || isHiddenItem(item)) throw notStored('item', id);
-  return toShownItem(item, readInclude(request.query as Query));
+  const include = readInclude(request.query as Query);
+  if (item === undefined || !isShownItem(item, include)) throw notStored('item', id);
+  return toShownItem(item, include);
 }
 
 async function removeItem(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {

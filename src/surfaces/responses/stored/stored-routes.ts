@@ -8,7 +8,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
-import { isHiddenItem, itemsOf, toShownResponse } from '#domain/responses/stored-items.ts';
+import { isShownItem, itemsOf, toShownResponse } from '#domain/responses/stored-items.ts';
 import { readCredentials } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';
 import type { BackgroundRuns } from '../background/background-runs.ts';
@@ -100,12 +100,13 @@ async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promi
   const chain = await deps.responses.chain(place, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
   const all = 'absent' in chain || 'bytes' in chain ? [await find(deps, place)] : chain;
   const items = all.flatMap((stored, nth) => (nth === all.length - 1 ? stored.input : itemsOf(stored)));
+  const include = readInclude(query);
   return toItemList(
     pageOf(
-      items.filter((item) => !isHiddenItem(item)),
+      items.filter((item) => isShownItem(item, include)),
       asked,
     ),
-    readInclude(query),
+    include,
   );
 }
 
