@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { pump, pumpOne } from '#base/stream/pump.ts';
@@ -203,6 +204,9 @@ export function lostFields(request: ChatRequest, vendor: VendorName): string[] {
     .map(([field]) => field);
 }
 
+/** Number of parts that are read in one turn of the event loop. */
+const maxPartsOfTurn = 64;
+
 interface ReadPartsDeps {
   readonly reader: PartReader;
   /** What goes to the caller of what was thrown. */
@@ -217,7 +221,7 @@ async function* readParts(
   { reader, toThrown, noteLost }: ReadPartsDeps,
 ): AsyncIterable<Frame> {
   try {
-    for await (const part of parts) {
+    for await (const part of inTurns(parts)) {
       if (part.type === 'raw') {
         const fault = isJsonObject(part.rawValue) ? faultIn(part.rawValue) : undefined;
         if (fault !== undefined) throw fault;
@@ -232,6 +236,16 @@ async function* readParts(
     throw toThrown(thrown);
   }
   if (!reader.hasEnded) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
+}
+
+/** The same parts. Those that have arrived are read in microtasks alone, so a flood of them would hold the event loop. */
+async function* inTurns<Part>(parts: AsyncIterable<Part>): AsyncIterable<Part> {
+  let count = 0;
+  for await (const part of parts) {
+    count += 1;
+    if (count % maxPartsOfTurn === 0) await nextTurn();
+    yield part;
+  }
 }
 
 /** The fields of a request whose names are others in the packages than in camel case. */
