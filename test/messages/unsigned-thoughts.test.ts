@@ -106,8 +106,8 @@ describe('a model that rejects calls without thoughts', () => {
     const messages = [...secondTurn([used]), { role: 'assistant', content: 'Sunny.' }, question];
     const { status } = await post(service, { model: 'thinking', tools, messages });
     expect([status, sentTurn()?.reasoning_content]).toEqual([200, ' ']);
-    const { messages: sent } = upstream.requests.at(-1)?.body as { messages: Turn[] };
-    expect(sent.at(-2)).toEqual({ role: 'assistant', content: 'Sunny.', reasoning_content: ' ' });
+    const sent = upstream.requests.at(-1)?.body.messages as Turn[] | undefined;
+    expect(sent?.at(-2)).toEqual({ role: 'assistant', content: 'Sunny.', reasoning_content: ' ' });
   });
 
   it('receives a conversation without calls unchanged', async () => {
