@@ -126,8 +126,8 @@ there is no place for a signature, and Gemini goes on without.
 
 const unanswered = `## Calls without a result
 
-A conversation that was interrupted can have a tool call without a result. Anthropic and the vendors of the AI SDK packages reject it. On the chat surface, Parley sends them an error as the result: \`No result was given.\`
-An \`openai\` or \`azure\` upstream receives the conversation as it is. The Responses surface rejects it with 400.
+An interrupted conversation can have a tool call without a result. Anthropic and the vendors of the AI SDK packages reject it. On the chat surface, Parley sends them an error as the result: \`No result was given.\`
+An \`openai\` or \`azure\` upstream receives the conversation unchanged. The Responses surface rejects it with 400.
 
 `;
 

@@ -29,8 +29,6 @@ async function read(
   }
 }
 
-await serveIsolated(read);
-
 type Loader = (bytes: Uint8Array, bounds: LoadBounds) => LoadedBlocks | Promise<LoadedBlocks>;
 
 /** Each loader with its libraries only where it is needed. */
@@ -62,3 +60,6 @@ export async function loadBytes(
       : new DocumentFault(`The file is damaged: it cannot be read as ${format}.`, { cause });
   }
 }
+
+// Last, because it reads the tables above.
+await serveIsolated(read);
