@@ -10,13 +10,14 @@ interface ReadArguments {
 
 /**
  * Reads the arguments of a tool call, without optional arguments that are null. Any arguments are valid if the schema is absent or cannot be
- * used. Arguments that cannot be checked in time are invalid. Yields to the event loop before the check.
+ * used. Arguments that cannot be checked in time are invalid. Yields to the event loop first.
  */
 export async function readArguments(text: string, schema: JsonObject = {}, time = new CheckTime()): Promise<ReadArguments> {
+  // Also before an error, so that results keep the order of the calls.
+  await new Promise(setImmediate);
   const given = text.trim() === '' ? {} : tryParseJson(text);
   if (!isJsonObject(given)) return { args: {}, fault: 'The arguments are not a JSON object; call the tool again with one.' };
   const args = withLists(withoutIdleNulls(given, schema), schema);
-  await new Promise(setImmediate);
   const wrong = schemaFault(args, schema, { name: 'arguments', time });
   if (wrong === slowSchema)
     return { args, fault: 'The tool was not run: checking its arguments takes too long. Call it with fewer arguments.' };
