@@ -108,8 +108,7 @@ describe('an input that is too long', () => {
     expect(response.truncation).toBe('auto');
     expect((await messages()).map(({ role, content }) => [role, content])).toEqual([
       ['system', 'Be brief.'],
-      ['user', long],
-      ['user', 'And now?'],
+      ['user', `${long}\n\nAnd now?`],
     ]);
   });
 
@@ -131,16 +130,16 @@ describe('a conversation that is compacted', () => {
     const input = [{ role: 'user' as const, content: 'I live in Oslo.' }];
     const compacted = await clientOf(service).responses.compact({ model: 'm', input, instructions: 'Be kind.' });
     expect(compacted).toMatchObject({ object: 'response.compaction', usage: { input_tokens: 7, output_tokens: 5 } });
-    expect((await messages()).map(({ role }) => role)).toEqual(['system', 'user', 'user']);
+    expect((await messages()).map(({ role }) => role)).toEqual(['system', 'user']);
     expect(JSON.stringify(compacted)).not.toContain('Oslo');
     const [item] = compacted.output;
     expect(item).toMatchObject({ type: 'compaction', id: expect.stringMatching(/^cmp_/) });
     upstream.script(eventsReply(...plainReply('Oslo')));
     const next = [item, { role: 'user', content: 'Where do I live?' }];
     responseOf(await post(service, { model: 'm', input: next }));
-    const [summary, asked] = await messages();
-    expect(summary).toMatchObject({ role: 'user', content: expect.stringContaining('The user lives in Oslo.') });
-    expect(asked).toEqual({ role: 'user', content: 'Where do I live?' });
+    const [asked] = await messages();
+    expect(asked).toMatchObject({ role: 'user', content: expect.stringContaining('The user lives in Oslo.') });
+    expect(asked).toMatchObject({ content: expect.stringMatching(/Where do I live\?$/) });
     const foreign = await service.ask({ path: '/v1/responses', headers: withKey('other'), body: { model: 'm', input: next } });
     expect(refusalOf(foreign)).toEqual([400, 'invalid_encrypted_content']);
   });
