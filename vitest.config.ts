@@ -1,11 +1,11 @@
 import { defineConfig } from 'vitest/config';
-import { NameFlaky } from './test/support/name-flaky.ts';
+import { RunLog } from './test/support/run-log.ts';
 
 const isCi = process.env.CI !== undefined;
 
 export default defineConfig({
   test: {
-    reporters: isCi ? ['verbose', new NameFlaky()] : ['default'],
+    reporters: isCi ? ['verbose', new RunLog()] : ['default'],
     testTimeout: 60_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 30_000 } },
@@ -13,6 +13,7 @@ export default defineConfig({
     maxWorkers: 4,
     // Files share their workers: loading the service anew for each takes twice as long as what most of them test.
     isolate: false,
+    experimental: { viteModuleRunner: false },
     passWithNoTests: false,
     allowOnly: false,
     projects: [

@@ -3,7 +3,7 @@ import { makeCorpus } from '../../bench/retrieval/corpus/corpus.ts';
 import type { GoldenQuestion } from '../../bench/retrieval/judge.ts';
 import questions from '../../bench/retrieval/questions.json' with { type: 'json' };
 import { chunkBlocks } from '../../src/tools/retrieval/loading/chunk-blocks.ts';
-import { loadBytes } from '../../src/tools/retrieval/loading/document-process.ts';
+import { loadBytes } from '../../src/tools/retrieval/loading/load-bytes.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
 
 describe('the golden set', () => {
