@@ -6,7 +6,7 @@ import { Drain } from '#app/process/drain.ts';
 import { KeptConnections } from '#app/process/kept-connections.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
-import { InFlightCalls } from '#services/calls/in-flight-calls.ts';
+import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { createLog } from '#telemetry/log.ts';
 
 const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });

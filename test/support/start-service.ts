@@ -24,7 +24,7 @@ import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
-import type { InFlightCalls } from '#services/calls/in-flight-calls.ts';
+import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createLetterIds } from '#base/text/letter-id.ts';
-import { NodeLife } from '#services/nodes/node-lease.ts';
+import { NodeLife } from '#services/node/node-lease.ts';
 import { BackgroundRuns } from '#surfaces/responses/background/background-runs.ts';
 import { RunKeeper } from '#surfaces/responses/background/run-keeper.ts';
 import { responsesOperations } from '#surfaces/responses/operations.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
-import type { NodeLife } from '#services/nodes/node-lease.ts';
+import type { NodeLife } from '#services/node/node-lease.ts';
 import type { UnheardWrites } from '../stored/unheard-writes.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { failedResponse } from './queued-run.ts';

@@ -14,7 +14,7 @@ import type {
   StoredResponse,
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
-import type { NodeLife } from '#services/nodes/node-lease.ts';
+import type { NodeLife } from '#services/node/node-lease.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
 import type { UnheardWrites } from './unheard-writes.ts';
 import { untilStored } from './until-stored.ts';
