@@ -112,7 +112,7 @@ describe('the three nodes', () => {
     expect(nodes).toHaveLength(3);
     const balancer = await read('three-nodes/nginx.conf');
     const sources = await Promise.all(
-      ['settings.ts', 'open-node.ts'].map((name) => readFile(join(folder, '../src/app', name), 'utf8')),
+      ['settings.ts', 'node/open-node.ts'].map((name) => readFile(join(folder, '../src/app', name), 'utf8')),
     );
     const known = new Set([...sources.join().matchAll(/PARLEY_\w+/g)].map(([name]) => name).concat('PARLEY_KEY'));
     for (const [name, node] of nodes) {
