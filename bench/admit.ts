@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { openRedisStores } from '#app/node/open-redis-stores.ts';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';

@@ -8,7 +8,7 @@ import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import type { MissingToolset, Tool } from '#domain/tools/tool.ts';
 import type { Citations } from './citations.ts';
 import type { ContextOptions } from './context/context-window.ts';
-import type { HandsOut } from './handed-out.ts';
+import type { HandsOut } from './reply.ts';
 import type { EarlierResults } from './results/kept-results.ts';
 import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
 import type { AcceptedMedia } from './shown-media.ts';

@@ -1,4 +1,4 @@
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
 import { type Metric, toCounter, toGauge, toHistogram } from './metric.ts';

@@ -1,5 +1,5 @@
 import { createHmac, randomFillSync, randomUUID } from 'node:crypto';
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import { TraceIds } from '#base/http/trace-context.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';

@@ -4,8 +4,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { EvaluationStart } from '#domain/evaluation/evaluations.ts';
-import type { CaseDeps } from './evaluation-deps.ts';
-import { type RanCase, runCase } from './run-case.ts';
+import { type CaseDeps, type RanCase, runCase } from './run-case.ts';
 
 export interface EvaluationRunDeps extends CaseDeps {
   readonly store: EvaluationStore;

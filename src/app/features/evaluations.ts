@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { EvaluationAsk } from '#agent/evaluation/evaluation-deps.ts';
 import { EvaluationRuns } from '#agent/evaluation/evaluation-runs.ts';
+import type { EvaluationAsk } from '#agent/evaluation/run-case.ts';
 import { createLetterIds } from '#base/text/letter-id.ts';
 import { NodeLife } from '#services/nodes/node-lease.ts';
 import { caseRoutes } from '#surfaces/applications/evaluation/case-routes.ts';

@@ -1,4 +1,4 @@
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import type { KeyStore } from '#domain/callers/key-store.ts';

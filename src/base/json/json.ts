@@ -1,4 +1,4 @@
-import { countEscapes, stringEnd } from '../text/string-end.ts';
+import { countEscapes, stringEnd } from '#base/text/string-end.ts';
 import { jsonFaultAt } from './json-error-position.ts';
 
 export type JsonObject = { [key: string]: unknown };
@@ -27,16 +27,21 @@ export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000, 
 
 /** An escape costs as much as so many plain chars. */
 export const escapeChars = 8;
+
 /** Escapes are counted in longer texts only. */
 export const manyChars = 4 * 1024 ** 2;
+
 /** What a key and a text cost beside what parts them. */
 export const [keyNodes, textNodes] = [5, 1];
+
 const mostSearchedChars = 1024 ** 2;
+
 /** To keep numbers that JavaScript has none for, each node is visited a second time, which takes so many times as long. */
 const secondVisit = 10;
 
 /** A lone surrogate takes 0.2 µs to be written again, a hundred times as long as any other character. */
 const maxLoneSurrogates = 100_000;
+
 /** Characters of an escape such as `\\ud800`. */
 const escapedChars = 6;
 
@@ -58,7 +63,7 @@ export const chars = { quote: 34, comma: 44, colon: 58, opening: 123, closing: 1
 const integer = /^-?\d+$/;
 
 /** A text that is known to be short, and to have few nodes. */
-export interface CountedText {
+interface CountedText {
   /** The text that it is a part of; absent: it is all. */
   readonly toWhole?: (() => string) | undefined;
 }
@@ -100,6 +105,7 @@ function refuseLoneSurrogates(text: string): void {
 }
 
 const lowercase = 32;
+
 const [letterD, letterC, letterF] = [100, 99, 102];
 
 /** Returns which half of a surrogate pair the escape at this index is, if any. */
@@ -229,4 +235,12 @@ function hasUnheld(value: unknown, bounds: JsonBounds, depth = 0): boolean {
     if (hasUnheld((value as JsonObject)[key], bounds, depth + 1)) isFound = true;
   }
   return isFound;
+}
+
+/** The keys that a JSON pointer such as `/a/b~1c` leads along (RFC 6901), in their order. */
+export function keysOfPointer(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

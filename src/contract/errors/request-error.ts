@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { keysOfPointer } from '#base/json/json-pointer.ts';
+import { isJsonObject, type JsonObject, keysOfPointer } from '#base/json/json.ts';
 import { ParleyError } from './errors.ts';
 
 /** Values of a body in which errors are searched for. The search takes some 10 µs for each, a hundred times as long as the check. */

@@ -1,5 +1,4 @@
-import { clientAddress, peerOf, type RequestOrigin } from '#base/http/client-address.ts';
-import { trustedNetworks } from '#base/net/trusted-networks.ts';
+import { clientAddress, peerOf, type RequestOrigin, trustedNetworks } from '#base/http/client-address.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 

@@ -1,5 +1,4 @@
-import { FreshRead } from '#base/time/fresh-read.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './caller.ts';
 

@@ -1,7 +1,6 @@
 import type { RequestOrigin } from '#base/http/client-address.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { FreshRead } from '#base/time/fresh-read.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';

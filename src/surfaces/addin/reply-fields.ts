@@ -1,5 +1,5 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
-import { hopByHop } from '#base/http/hop-by-hop.ts';
+import { hopByHop } from '#base/http/header-fields.ts';
 import { privateFields } from '../http/replies/private-answer.ts';
 import { toVary } from '../http/replies/response-head.ts';
 

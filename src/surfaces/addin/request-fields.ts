@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ClientAddress } from '#base/http/client-address.ts';
-import { hopByHop } from '#base/http/hop-by-hop.ts';
+import { hopByHop } from '#base/http/header-fields.ts';
 
 /** Fields of the connection between caller and gateway; the one to the service has its own. */
 const framing = new Set(['host', 'content-length', 'expect']);

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { IsolationFault } from '#base/isolation/isolation-fault.ts';
+import { IsolationFault } from '#base/isolation/run-isolated.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { parseImportRequest } from '#contract/import-request.ts';
 import type { Identify } from '#domain/callers/identify.ts';

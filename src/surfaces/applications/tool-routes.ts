@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { NoSlotFault, OwnerSlots } from '#base/stream/owner-slots.ts';
+import { NoSlotFault, OwnerSlots } from '#base/isolation/fair-queue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
 import { readToolset } from '#contract/quick-app/read-toolset.ts';

@@ -1,4 +1,4 @@
-import { EmbeddingFault } from '#base/embedding/embedding-fault.ts';
+import { EmbeddingFault } from '#base/embedding/local-embedder.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 /** What stopped the demo, as a fault of an upstream; the signal's reason if the caller left. */

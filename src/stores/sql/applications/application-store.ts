@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { type BoundedCache, type BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
 import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';

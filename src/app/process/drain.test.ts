@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLog } from '#telemetry/log.ts';
-import { closeInOrder } from './close-in-order.ts';
+import { closeInOrder } from './drain.ts';
 
 const lines: string[] = [];
 const log = createLog({ level: 'error', sink: { write: (line) => lines.push(line) }, secrets: () => [] });

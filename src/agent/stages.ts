@@ -1,13 +1,16 @@
 import { tryParseJson } from '#base/json/json.ts';
 import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
+import type { ContextChange } from './context/context-window.ts';
 import { cutText } from './results/cut-text.ts';
 import type { KeptResults } from './results/kept-results.ts';
 
 /** Passages begin with a bracket as well, such as `[1] handbook.md`. */
 const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
 
+export const contextStageName = 'Room for the conversation';
+
 /** What a tool gave, as the model and the stage of the run show it. */
-export interface ShownResult {
+interface ShownResult {
   /** At most the allowed bytes, with a note if there was more; of a limit that has no room for the note nothing but that. */
   readonly text: string;
   /** The whole, if the text is not. */
@@ -64,4 +67,18 @@ function fenced(text: string, language: string): string {
   for (const run of text.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** What the user is told of a change, as markdown. */
+export function toContextMarkdown({ wasRefused, tokens, clearedResults, summarizedMessages, fault }: ContextChange): string {
+  const why = wasRefused
+    ? `The model refused about ${tokens.before} tokens as too many.`
+    : `The conversation has about ${tokens.before} tokens, and the model is sent at most ${tokens.most}.`;
+  const done = [
+    clearedResults > 0 && `The oldest results of tools were cleared: ${clearedResults}. The model can read them again.`,
+    summarizedMessages > 0 && `A summary stands for the oldest messages: ${summarizedMessages}.`,
+    fault !== undefined && `The oldest messages could not be summed up: ${fault}`,
+    `It is sent about ${tokens.after} tokens now.`,
+  ];
+  return [why, ...done.filter((line) => line !== false)].join('\n\n');
 }

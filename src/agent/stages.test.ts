@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toArgumentsMarkdown, toResultMarkdown } from './tool-stage.ts';
+import { toArgumentsMarkdown, toResultMarkdown } from './stages.ts';
 
 test('a code block is one that its content cannot end', () => {
   expect(toResultMarkdown('a ```` b', false, 10)).toContain('\n`````\na ```` b\n`````\n');
