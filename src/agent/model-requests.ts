@@ -2,7 +2,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { isContextFault } from '#domain/upstreams/is-context-fault.ts';
+import { isContextFault } from '#domain/upstreams/upstream-error.ts';
 import type { ContextMemory } from './context/cleared-messages.ts';
 import { type ContextChange, type ContextOptions, ContextWindow } from './context/context-window.ts';
 import type { LoopOptions } from './loop-options.ts';

@@ -2,8 +2,7 @@ import { HttpFault } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { untilAborted } from '#base/stream/until-aborted.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { CheckTime, schemaFault, slowSchema, unusableSchema } from '#contract/schemas/schema-error.ts';
-import { takesNull } from '#contract/schemas/takes-null.ts';
+import { CheckTime, schemaFault, slowSchema, takesNull, unusableSchema } from '#contract/schemas/schema-error.ts';
 import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 
 /** What is said in place of a reason. */

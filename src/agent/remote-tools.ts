@@ -1,5 +1,5 @@
+import type { ListedTool, RemoteDelta } from '#contract/chat/chunk.ts';
 import { type Message, toolCallsOf } from '#contract/chat/message.ts';
-import type { ListedTool, RemoteDelta } from '#contract/chat/remote-delta.ts';
 import type { ApprovedCall, RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
 import { type LoadedTools, type RemoteTool, type Tool, ToolFault } from '#domain/tools/tool.ts';
 import type { LoadContext, ToolSources } from './quick-app/load-tools.ts';

@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type Environment, isReference, substitute, type WantedAt } from '#configuration/substitute.ts';
-import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
 import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
 import { ruleFaults } from '#contract/configuration/rules.ts';
-import { schemaAt } from '#contract/configuration/schema-node.ts';
+import { complete, schemaAt } from '#contract/configuration/schema-node.ts';
 
 const writtenReference = /\$\{[A-Za-z_]\w*\}/;
 

@@ -5,7 +5,7 @@ import type { KeyStore } from '#domain/callers/key-store.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
-import type { ConsentStore } from '#domain/consent/consent-store.ts';
+import type { ConsentStore } from '#domain/consent/consent.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';

@@ -1,6 +1,17 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
+/** The names of speakers that OpenAI's API accepts. */
+export const messageName = /^[^\s<|\\/>]{1,64}$/;
+
+/** Characters that an older or narrower API refuses in the name of a speaker. */
+export const refusedInNames = {
+  /** Azure's API, and OpenAI's before it was widened. */
+  azure: /[^a-zA-Z0-9_-]/g,
+  /** The interface of applications (docs/wire.md, Chat request). */
+  application: /[^a-zA-Z0-9_]/g,
+} as const;
+
 /** Anything else a caller sent: carried untouched. */
 type Kept = { [key: string]: unknown };
 
@@ -29,6 +40,7 @@ export const attachmentFields = {
 
 /** Input or output beside the text; exactly one of `data` and `url`. */
 export const Attachment = kept(Type.Object(attachmentFields));
+
 export type Attachment = Static<typeof Attachment>;
 
 /** A control of the last reply, as the user filled it in. */
@@ -38,6 +50,7 @@ export const CompletedControl = kept(
     value: Type.Optional(anyObject('What was filled in; follows the schema of the control.')),
   }),
 );
+
 export type CompletedControl = Static<typeof CompletedControl>;
 
 /** What a message of a request has beside its text. */
@@ -48,6 +61,7 @@ export const CustomContent = kept(
     state: Type.Optional(anyObject('State that the assistant gave with an earlier reply; assistant messages only.')),
   }),
 );
+
 export type CustomContent = Static<typeof CustomContent>;
 
 /** A function the assistant chose, with its arguments as JSON text. */
@@ -55,6 +69,7 @@ const FunctionCall = kept(Type.Object({ name: Type.String(), arguments: Type.Str
 
 /** A piece of a message's content, such as text or an image: the form of the OpenAI API, carried untouched. */
 export const ContentPart = kept(Type.Object({ type: Type.String() }));
+
 export type ContentPart = Static<typeof ContentPart>;
 
 const roles = ['system', 'user', 'assistant', 'function', 'developer', 'tool'] as const;
@@ -79,6 +94,7 @@ export const messageFields = {
 
 /** One message of a conversation (docs/wire.md, Chat request). Which fields go with which role: `parseMessage`. */
 export const Message = kept(Type.Object(messageFields));
+
 export type Message = Static<typeof Message>;
 
 /**
@@ -115,4 +131,20 @@ export function withoutInstructions(messages: readonly Message[]): Message[] {
 /** Returns whether a `function` message with this name answers the call. Names of messages have no dash, names of functions may. */
 export function isResultName(name: string | undefined, called: string): boolean {
   return name === called || name === called.replaceAll('-', '_');
+}
+
+/**
+ * Returns the messages and replaces each refused character in speaker names by `_`. Returns the original array if the names have
+ * no such character.
+ */
+export function withReducedNames(messages: Message[], refused: RegExp): Message[] {
+  if (!messages.some((message) => isSpeaker(message) && message.name?.search(refused) !== -1)) return messages;
+  return messages.map((message) =>
+    isSpeaker(message) && message.name !== undefined ? { ...message, name: message.name.replace(refused, '_') } : message,
+  );
+}
+
+/** Returns whether the name belongs to a speaker. Results name a function or a tool. */
+function isSpeaker({ role, name }: Message): boolean {
+  return name !== undefined && role !== 'function' && role !== 'tool';
 }

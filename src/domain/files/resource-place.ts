@@ -1,3 +1,5 @@
+import { ParleyError } from '#contract/errors/errors.ts';
+
 /** Where a stored file is: decoded, `path` without a leading slash. */
 export interface FilePlace {
   readonly bucket: string;
@@ -6,6 +8,7 @@ export interface FilePlace {
 
 /** What is stored in buckets. */
 export const resourceKinds = ['files', 'prompts', 'conversations', 'applications'] as const;
+
 export type ResourceKind = (typeof resourceKinds)[number];
 
 /** Kinds whose contents are stored as they are sent; applications have a store of their own. */
@@ -23,7 +26,9 @@ export interface ContentPlace extends FilePlace {
 
 /** Of a path in UTF-8, without its bucket. */
 export const maxPathBytes = 1024;
+
 const maxSegmentBytes = 255;
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -90,4 +95,23 @@ function decode(encoded: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Something stored that is to be moved or copied within its kind; neither place is a folder. */
+export interface Relocation<Kind extends ResourceKind = ResourceKind> {
+  readonly from: ResourcePlace & { readonly kind: Kind };
+  readonly to: ResourcePlace & { readonly kind: Kind };
+  /** `to` as it was written. */
+  readonly destinationUrl: string;
+  /** Whether what is at `to` is to be replaced. */
+  readonly replaces: boolean;
+}
+
+export function sourceAbsent(): ParleyError {
+  return new ParleyError('invalid_request', 'sourceUrl names nothing that is stored.', { param: 'sourceUrl' });
+}
+
+export function destinationTaken(): ParleyError {
+  const message = 'destinationUrl names something that is stored already; send "overwrite": true to replace it.';
+  return new ParleyError('invalid_request', message, { param: 'destinationUrl' });
 }

@@ -5,17 +5,24 @@ import { isOwnRefusal, toOwnError } from './own-refusal.ts';
 import { type Upstream, UpstreamFault, type UpstreamFaultDetails } from './upstream.ts';
 
 const unavailable = new Set([408, 425, 502, 503, 504, 529]);
+
 const longestMessage = 2000;
+
 /** Shorter values cannot be told from ordinary words. */
 const shortestSecret = 6;
+
 /** Statuses that say the caller is at fault: the words behind them are meant for it. */
 const ofCaller: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
+
 /** What a fault says. */
 const words = ['message', 'type', 'param', 'code', 'displayMessage'] as const;
+
 /** What stands ahead of the secret in a field such as Authorization. */
 const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
+
 // Pattern bound: a line that shortened has cut to longestMessage.
 const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
+
 const pathOfMachine =
   /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
 
@@ -128,4 +135,12 @@ export function secretsOfFields(headers: Readonly<Record<string, string>>): stri
 
 function shortened(message: string): string {
   return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+}
+
+/** Returns whether a model rejected a request because it is too long or too large for it. */
+export function isContextFault(thrown: unknown): boolean {
+  if (!(thrown instanceof ParleyError) || (thrown.status !== 400 && thrown.status !== 413 && thrown.status !== 422)) return false;
+  const { shownCode, message, overflow } = thrown;
+  if (overflow !== undefined || /^request_too_large$/i.test(shownCode ?? '')) return true;
+  return readContextOverflow(shownCode, message) !== undefined || /request (is )?too large/i.test(message);
 }

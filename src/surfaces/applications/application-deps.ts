@@ -5,7 +5,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
+import type { ToolsetSurvey } from '#domain/tools/tool.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 
 /** What the routes of applications work with. */

@@ -1,5 +1,5 @@
-import { ImportRequest } from '#contract/import-request.ts';
 import { RestToolset } from '#contract/quick-app/web-toolset.ts';
+import { ImportRequest } from '#contract/tool-requests.ts';
 import { type ApiOperation, json, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 

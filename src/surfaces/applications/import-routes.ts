@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { IsolationFault } from '#base/isolation/run-isolated.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { parseImportRequest } from '#contract/import-request.ts';
+import { parseImportRequest } from '#contract/tool-requests.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';

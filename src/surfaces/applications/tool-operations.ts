@@ -1,4 +1,4 @@
-import { ListToolsRequest, RunToolRequest } from '#contract/toolset-request.ts';
+import { ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolFaultReasons } from '#domain/tools/tool.ts';
 import { type ApiOperation, json, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';

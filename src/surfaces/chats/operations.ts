@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/chat-patch.ts';
+import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/stored-chat.ts';
 import {
   type ApiOperation,
   inHeader,

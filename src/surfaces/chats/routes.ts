@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requestFault, requireShape } from '#contract/errors/request-error.ts';
-import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/chat-patch.ts';
+import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/stored-chat.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { withoutNulls } from '#contract/schemas/without-nulls.ts';
 import type { Identify } from '#domain/callers/identify.ts';

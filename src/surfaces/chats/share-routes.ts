@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
-import { NewShare } from '#contract/page/chat-share.ts';
+import { NewShare } from '#contract/page/stored-chat.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';

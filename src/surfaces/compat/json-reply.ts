@@ -1,5 +1,4 @@
-import { Accumulator } from '#contract/chat/accumulate.ts';
-import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
+import { Accumulator, answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { ReplySink } from '#domain/call.ts';
 import { sendJson } from '../http/replies/send-json.ts';

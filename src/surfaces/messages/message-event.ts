@@ -1,6 +1,5 @@
 import { toLatin1 } from '#base/text/bytes.ts';
-import type { MessageDeltaEvent, MessagesEvent } from '#contract/messages/dialect.ts';
-import type { Parley } from '#contract/messages/parley.ts';
+import type { MessageDeltaEvent, MessagesEvent, Parley } from '#contract/messages/dialect.ts';
 
 /** Keeps the connection, and may bring what the dialect has no place for: clients pass over it. */
 export type PingEvent = { type: 'ping'; parley?: Parley };

@@ -1,6 +1,6 @@
 import { errorMeanings } from '#contract/errors/error-meanings.ts';
 import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
-import { toMessagesError } from '#contract/messages/error-body.ts';
+import { toMessagesError } from '#contract/messages/dialect.ts';
 import { CountBody, MessagesBody } from '#contract/messages/messages-request.ts';
 import {
   type ApiOperation,

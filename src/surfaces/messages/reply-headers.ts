@@ -1,5 +1,5 @@
 import type { Native } from '#contract/chat/frame.ts';
-import type { Relayed } from '#contract/messages/relayed.ts';
+import type { Relayed } from '#contract/messages/dialect.ts';
 import { ignoredHeader, toIgnoredNames } from '../http/replies/ignored-header.ts';
 
 export interface HeaderFacts {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Delta, FunctionCallDelta } from '#contract/chat/chunk.ts';
-import { toFunctionCallId } from '#contract/chat/function-call-ids.ts';
+import { toFunctionCallId } from '#contract/chat/function-calling.ts';
 
 /** A fragment of one block of a reply. */
 export type Piece =

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PageSettings } from '#contract/configuration/service.ts';
-import { grounds, toAccents } from '#contract/page/accent.ts';
-import { readLogoData } from '#contract/page/logo.ts';
+import { grounds, readLogoData, toAccents } from '#contract/page/brand.ts';
 import type { PageFile } from './page-files.ts';
 
 /** Below `/`: what the operator has given the page. */

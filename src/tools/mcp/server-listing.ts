@@ -2,7 +2,7 @@ import type { Client, Tool as ListedTool, Prompt } from '@modelcontextprotocol/c
 import type { ExpiringValue } from '#base/cache/expiring-cache.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import type { SurveyedTool, ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
+import type { SurveyedTool, ToolsetSurvey } from '#domain/tools/tool.ts';
 import { isLeftOut } from './loose-replies.ts';
 import { longestDescription } from './mcp-tool.ts';
 import type { ServerDeadline } from './server-deadlines.ts';

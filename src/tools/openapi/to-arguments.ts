@@ -1,7 +1,14 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { type BodyKind, bodyKindOf, jsonType } from '#domain/tools/body-kind.ts';
 import { repairKeywords, schemaKeywords } from '#domain/tools/repair-schema.ts';
-import type { RestArgument, RestStyle, RestTarget, RestToolDefinition } from '#domain/tools/rest-tool.ts';
+import {
+  type BodyKind,
+  bodyKindOf,
+  jsonType,
+  type RestArgument,
+  type RestStyle,
+  type RestTarget,
+  type RestToolDefinition,
+} from '#domain/tools/rest-tool.ts';
 import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;

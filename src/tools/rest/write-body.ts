@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { bodyKindOf } from '#domain/tools/body-kind.ts';
-import type { RestTarget } from '#domain/tools/rest-tool.ts';
+import { bodyKindOf, type RestTarget } from '#domain/tools/rest-tool.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 
 const separators = { form: ',', spaceDelimited: ' ', pipeDelimited: '|' };

@@ -1,6 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
-import type { DocumentProgress } from '#domain/tools/document-progress.ts';
-import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
+import type { DocumentProgress, IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { ToolContext } from '#domain/tools/tool.ts';
 import type { TextEmbedder } from './deployment-embedder.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';

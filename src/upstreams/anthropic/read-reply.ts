@@ -3,11 +3,10 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import { eventAt } from '#base/stream/event-splitter.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
-import { Accumulator } from '#contract/chat/accumulate.ts';
 import type { Completion } from '#contract/chat/chunk.ts';
+import { Accumulator } from '#contract/chat/fold-frames.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
-import type { MessagesUsage } from '#contract/messages/dialect.ts';
-import type { Relayed } from '#contract/messages/relayed.ts';
+import type { MessagesUsage, Relayed } from '#contract/messages/dialect.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import { faultIn, toSaid } from '../error-in-reply.ts';

@@ -17,7 +17,6 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, mostGrants } from '#domain/callers/held-rights.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import type { Relocation } from '#domain/files/relocation.ts';
 import {
   type ContentKind,
   type ContentPlace,
@@ -25,6 +24,7 @@ import {
   isFolder,
   isTooLong,
   maxNamedPathBytes,
+  type Relocation,
   type ResourceKind,
   type ResourcePlace,
   resourceKinds,

@@ -1,6 +1,5 @@
-import { ErrorBody } from '#contract/errors/error-body.ts';
 import { errorMeanings } from '#contract/errors/error-meanings.ts';
-import type { ErrorCode } from '#contract/errors/errors.ts';
+import { ErrorBody, type ErrorCode } from '#contract/errors/errors.ts';
 import type { ErrorShape } from './operation.ts';
 
 /** `{"error": {"type", "message", "param", "code"}}`. */

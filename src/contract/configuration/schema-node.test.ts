@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { complete } from './complete.ts';
 import { Configuration } from './configuration.ts';
+import { complete } from './schema-node.ts';
 
 describe('complete', () => {
   it('makes an empty value the configuration of all defaults', () => {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { strict } from './configuration/fields.ts';
+import { ParleyError } from './errors/errors.ts';
 import { requireShape } from './errors/request-error.ts';
 import { QuickAppForm } from './quick-app/form.ts';
 import { McpToolset } from './quick-app/mcp-toolset.ts';
@@ -17,6 +18,28 @@ const application = Type.Optional(
 
 /** What a toolset is asked for before it is saved, as far as it can be read before the toolset itself. */
 const AnyToolset = Type.Object({ toolset: Type.Object({}), application }, { additionalProperties: false });
+
+const names = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+
+/** What of an OpenAPI document shall become tools; `url` or `document` is there, or both. */
+export const ImportRequest = Type.Object(
+  {
+    url: Type.Optional(
+      Type.String({ description: 'Where the document is; beside `document`, what its servers are relative to.' }),
+    ),
+    document: Type.Optional(
+      Type.Union([Type.String(), Type.Object({})], { description: 'The document: JSON or YAML as text, or JSON as an object.' }),
+    ),
+    include: names('Operations by name. Absent: all.'),
+    exclude: names('Operations by name that are left out. Absent: none.'),
+  },
+  { additionalProperties: false },
+);
+
+const shape = Compile(ImportRequest);
+
+const optionalImportFields: ReadonlySet<string> = new Set(Object.keys(ImportRequest.properties));
+
 export type ToolsetRequest = Static<typeof AnyToolset>;
 
 /** Which tools a server has. */
@@ -26,6 +49,7 @@ export const ListToolsRequest = Type.Object(
 );
 
 const { document_relative_url, retrieval } = QuickAppForm.properties;
+
 /** What documents are searched, and how: as it stands in the settings of a quick app. */
 const Documents = strict(
   { type: Type.Literal('documents'), document_relative_url, retrieval },
@@ -36,6 +60,7 @@ const toolToRun = {
   tool: Type.String({ minLength: 1, description: 'Name of the tool, as the toolset has it.' }),
   arguments: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object', description: 'Its arguments; absent: none.' })),
 };
+
 /** One run of one tool. */
 export const RunToolRequest = Type.Object(
   {
@@ -47,10 +72,13 @@ export const RunToolRequest = Type.Object(
   },
   { additionalProperties: false },
 );
+
 const AnyRun = Type.Object({ ...AnyToolset.properties, ...toolToRun }, { additionalProperties: false });
+
 export type ToolRunRequest = Static<typeof AnyRun>;
 
 const shapes = { list: Compile(AnyToolset), run: Compile(AnyRun) };
+
 const optional: ReadonlySet<string> = new Set(['application', 'arguments']);
 
 /** Throws invalid_request. What is in the toolset is checked by `readToolset`. */
@@ -61,4 +89,17 @@ export function parseToolsetRequest(body: unknown): ToolsetRequest {
 /** The same with the tool that is to be run. */
 export function parseToolRunRequest(body: unknown): ToolRunRequest {
   return requireShape(shapes.run, cleaned(body, optional));
+}
+
+export type ImportRequest = Static<typeof ImportRequest>;
+
+/** Throws invalid_request. */
+export function parseImportRequest(body: unknown): ImportRequest {
+  const request = requireShape(shape, cleaned(body, optionalImportFields));
+  const { url, document } = request;
+  if (url === undefined && document === undefined)
+    throw new ParleyError('invalid_request', 'url or document is required.', { param: 'url' });
+  if (url !== undefined && !(/^https?:\/\//i.test(url) && URL.canParse(url)))
+    throw new ParleyError('invalid_request', 'url must be an address that begins with http:// or https://.', { param: 'url' });
+  return request;
 }

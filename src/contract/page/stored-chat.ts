@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox';
 
 const idForm = '^[A-Za-z0-9_-]{1,64}$';
+
 /** Ids of chats, and of their turns. */
 // Pattern bound: built from a constant.
 export const chatIdForm = new RegExp(idForm);
 
 const moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });
+
 const id = Type.String({ pattern: idForm });
 
 /** One turn of a chat; further fields are kept. */
@@ -19,6 +21,17 @@ export const ChatTurn = Type.Object(
   },
   { additionalProperties: true },
 );
+
+/** What is asked for by who shares a chat. */
+export const NewShare = Type.Object(
+  {
+    expiresInDays: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 365, description: 'Days until the link leads nowhere any more; 30 if absent.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export type ChatTurn = Static<typeof ChatTurn>;
 
 /** What a list shows of a chat. */
@@ -53,4 +66,7 @@ export const ChatPatch = Type.Object(
   },
   { additionalProperties: true },
 );
+
 export type ChatPatch = Static<typeof ChatPatch>;
+
+export type NewShare = Static<typeof NewShare>;

@@ -1,3 +1,10 @@
+/** Ends of names of files that can be a logo, and their types. */
+export const logoTypes = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/webp', jpg: 'image/jpeg' } as const;
+
+export const maxLogoBytes = 262_144;
+
+const form = /^data:(image\/(?:svg\+xml|png|webp|jpeg));base64,([A-Za-z0-9+/]+={0,2})$/;
+
 /** An accent, the colour of text on it, and a ground tinted with it. */
 interface Accent {
   readonly accent: string;
@@ -13,6 +20,7 @@ export const grounds = {
 
 /** What WCAG 2.2 asks of text (AA). */
 const leastContrast = 4.5;
+
 const softShare = { light: 0.12, dark: 0.18 } as const;
 
 /** The accent of an operator for both looks, as dark or as light as it takes to be read there. Takes `#rrggbb`. */
@@ -53,4 +61,11 @@ function mix(one: string, other: string, share: number): string {
 
 function toParts(colour: string): readonly number[] {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+}
+
+/** A logo that is given as data; undefined for anything else, and for what is too large. */
+export function readLogoData(text: string): { readonly type: string /** In base64. */; readonly data: string } | undefined {
+  const [, type, data] = form.exec(text) ?? [];
+  if (type === undefined || data === undefined) return undefined;
+  return (data.length * 3) / 4 > maxLogoBytes + 2 ? undefined : { type, data };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { contrast, grounds, toAccents } from './accent.ts';
+import { contrast, grounds, toAccents } from './brand.ts';
 
 it('Contrast is that of WCAG', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
