@@ -4,13 +4,10 @@ import { clientAddress, peerOf, trustedNetworks } from '#base/http/client-addres
 import { urlBelow } from '#base/http/url-path.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { setFields } from '#surfaces/http/replies/response-head.ts';
-import { corsFields } from './cors.ts';
-import { judge, type Verdict } from './judge.ts';
+import { setFields } from '#surfaces/http/replies/header-fields.ts';
+import { callerKey, isPassedDown, isWithheld, ownUpstreamFields, toGatewayVary } from './forwarded-fields.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';
-import { isPassedDown, toGatewayVary } from './reply-fields.ts';
-import { callerKey, isWithheld, ownUpstreamFields } from './request-fields.ts';
-import { type AddinRules, toRules } from './rules.ts';
+import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';
 
 /** The gateway as it is mounted in the service at this moment. */
 interface Mounted {

@@ -11,8 +11,8 @@ import { toShownKey } from '#domain/callers/made-key-form.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { MadeKeys } from '#services/keys/made-keys.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
-import { serveEarly } from '../http/serve-early.ts';
 import { type Query, queryFault, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 import { type AdminDeps, requireAdmin } from './routes.ts';
 

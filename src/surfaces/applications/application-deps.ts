@@ -3,6 +3,8 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
+import type { Evaluations } from '#domain/evaluation/evaluations.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolsetSurvey } from '#domain/tools/tool.ts';
@@ -22,4 +24,12 @@ export interface ApplicationDeps {
   /** Makes ETags. */
   readonly newId: () => string;
   readonly noteAudit: NoteAudit;
+}
+
+/** What the routes of cases and evaluations work with. */
+export interface EvaluationDeps extends Pick<ApplicationDeps, 'snapshot' | 'identify' | 'store' | 'clock' | 'noteAudit'> {
+  readonly evaluations: Evaluations;
+  readonly results: EvaluationStore;
+  /** Makes ids of cases. */
+  readonly newId: () => string;
 }

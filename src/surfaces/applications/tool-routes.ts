@@ -13,12 +13,11 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolFault, type ToolsetSurvey, type ToolTrial, type TriedTool } from '#domain/tools/tool.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
-import { serveEarly } from '../http/serve-early.ts';
-import { notFound } from './place-in.ts';
-import { refuseFaults } from './refuse-faults.ts';
-import { requireOwner } from './who-may.ts';
+import { refuseFaults } from './read-application.ts';
+import { notFound, requireOwner } from './who-may.ts';
 
 export interface ToolRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;

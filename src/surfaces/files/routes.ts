@@ -8,11 +8,11 @@ import type { ContentPlace } from '#domain/files/resource-place.ts';
 import { getOwnFolder, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
+import { letGo } from '#surfaces/http/form/form-reader.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { readCredentials } from '../http/read-request.ts';
 import { sendFile, toSelection } from '../http/replies/read-file.ts';
-import { letGo } from '../http/request-pieces.ts';
-import { noPlace } from './resources/not-found.ts';
+import { noPlace } from './resources/metadata.ts';
 import { toMetadata } from './resources/to-metadata.ts';
 import { refuseLargeFile, requirePlain, withUpload } from './upload.ts';
 

@@ -11,7 +11,7 @@ import type { EventHead } from '../http/replies/event-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { EventWriter } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { type MessageEvent, toNamedEvent, toTextEvents } from './message-event.ts';
+import { type MessageEvent, toNamedEvent, toTextEvents } from './blocks.ts';
 import type { ReplyEvents } from './reply-events.ts';
 import { toReplyHeaders } from './reply-headers.ts';
 

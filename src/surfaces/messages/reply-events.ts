@@ -3,9 +3,7 @@ import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from 
 import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { MessagesUsage, Parley, StopReason } from '#contract/messages/dialect.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { type BlockFacts, Blocks } from './blocks.ts';
-import type { MessageEvent, PingEvent } from './message-event.ts';
-import { toPieces } from './to-pieces.ts';
+import { type BlockFacts, Blocks, type MessageEvent, type PingEvent, toPieces } from './blocks.ts';
 
 const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   stop: 'end_turn',

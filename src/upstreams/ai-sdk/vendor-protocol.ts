@@ -13,9 +13,8 @@ import { faultIn } from '../error-in-reply.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { type OpenProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
-import { toCallOptions } from './to-call-options.ts';
+import { toCallOptions, vendorTools } from './to-call-options.ts';
 import { toFault } from './to-fault.ts';
-import { vendorTools } from './to-tools.ts';
 
 export interface VendorDeps extends ProviderDeps {
   /** Called with each part of a request that its upstream's dialect has nothing for. */

@@ -3,7 +3,7 @@ import { loadTokens } from '#base/text/tokens.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { toFault } from './embedder-fault.ts';
+import { toFault } from './compare.ts';
 
 /** Answers an embeddings request of OpenAI's API with the local model. Throws UpstreamFault. */
 export async function embed(request: EmbeddingsRequest, embedder: Embedder, signal: AbortSignal): Promise<JsonObject> {

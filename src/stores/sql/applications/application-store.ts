@@ -13,7 +13,7 @@ import type {
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { requireStorable } from '../engine/require-storable.ts';
+import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema, SealedRow } from '../schema.ts';
 import {
@@ -22,13 +22,14 @@ import {
   findRows,
   type HeadRow,
   lockRow,
+  openEntry,
   openHeads,
   rowsOfUnknownRoles,
+  sealApplicationsAnew,
   type WrittenRow,
   writeRow,
 } from './application-rows.ts';
 import { findVersionRow, listVersions } from './application-versions.ts';
-import { openEntry, sealApplicationsAnew } from './seal-applications.ts';
 
 /** What was let in once can be read, whatever is let in today: one row must not keep a whole list from its readers. */
 const storedBounds = { maxDepth: defaultJsonBounds.maxDepth, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };

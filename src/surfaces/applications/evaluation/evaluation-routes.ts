@@ -6,12 +6,11 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { shownId } from '#domain/deployments/application-store.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#domain/evaluation/evaluations.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
-import { serveEarly } from '../../http/serve-early.ts';
-import { notFound } from '../place-in.ts';
-import { identifyUser, isOwner, openOwn } from '../who-may.ts';
+import type { EvaluationDeps } from '../application-deps.ts';
+import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
 import { bucketIn, refuseLargeCases } from './case-routes.ts';
-import type { EvaluationDeps } from './evaluation-deps.ts';
 import { toShownComparison, toShownEvaluation, toShownResult } from './to-shown.ts';
 
 const base = '/v1/evaluations/applications/';

@@ -1,11 +1,17 @@
 import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import { duplicateKey } from '#base/json/duplicate-key.ts';
 import { formatPath } from '#contract/configuration/fault.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
-import { parseBody, readBody } from '../../http/read-request.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { parseBody, readBody, refuseLargeBody, requireJson } from '#surfaces/http/read-request.ts';
+import { callerOf, type ResourceDeps } from './resource-deps.ts';
+
+/** `security.maxBodyBytes` may be less. */
+const maxOperationBytes = 1024 ** 2;
 
 /** A JSON body as it came, and its value. */
-export interface StrictBody {
+interface StrictBody {
   readonly bytes: Buffer;
   readonly value: unknown;
 }
@@ -22,4 +28,24 @@ export async function readStrictBody(request: IncomingMessage, maxBytes: number)
     if (twice !== undefined) throw requestFault(formatPath(twice).slice(0, longestPath), 'stands twice; send it once');
     return { bytes, value };
   };
+}
+
+/** What an operation on stored things is asked by whom; `body` gives it checked, and throws for what is wrong with it. */
+export interface AskedOperation<Body> {
+  readonly caller: Caller;
+  readonly body: () => Body;
+}
+
+/** Reads an operation. Throws `payload_too_large`, 401, `unsupported_media_type`. */
+export async function readOperation<Body>(
+  deps: Pick<ResourceDeps, 'identify' | 'snapshot'>,
+  request: FastifyRequest,
+  parse: (body: unknown) => Body,
+): Promise<AskedOperation<Body>> {
+  const maxBytes = Math.min(maxOperationBytes, deps.snapshot().configuration.security.maxBodyBytes);
+  refuseLargeBody(request.raw, maxBytes);
+  const caller = await callerOf(deps, request);
+  requireJson(request.raw);
+  const body = await readStrictBody(request.raw, maxBytes);
+  return { caller, body: () => parse(body().value) };
 }

@@ -33,14 +33,12 @@ import {
 } from '#domain/files/resource-place.ts';
 import { requireWritable, rightsTo } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
 import { refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { sendFile, toSelection } from '../../http/replies/read-file.ts';
-import { serveEarly } from '../../http/serve-early.ts';
-import { readMetadata } from './metadata.ts';
-import { noPlace, notFound, pathTooLong } from './not-found.ts';
-import { type AskedOperation, readOperation } from './read-operation.ts';
-import { readStrictBody } from './read-strict-body.ts';
+import { noPlace, notFound, pathTooLong, readMetadata } from './metadata.ts';
+import { type AskedOperation, readOperation, readStrictBody } from './read-strict-body.ts';
 import { callerOf, type ResourceDeps } from './resource-deps.ts';
 import { toMetadata } from './to-metadata.ts';
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { acceptsEncoding } from './accepts-encoding.ts';
+import { acceptsEncoding, toVary } from './header-fields.ts';
+
+it.each([
+  [undefined, 'Origin'],
+  ['accept-encoding', 'Origin, accept-encoding'],
+  ['Accept, origin, Accept-Encoding', 'Origin, Accept, Accept-Encoding'],
+])('what varies by %s varies by %s', (vary, all) => {
+  expect(toVary(vary)).toBe(all);
+});
 
 describe('acceptsEncoding', () => {
   it.each(['gzip', 'br, gzip', 'GZIP;q=0.5', 'deflate;q=1 , gzip ; q=0.001'])('accepts gzip in %j', (field) => {

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { measureLongestHold } from '#test/longest-hold.ts';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { judge } from './judge.ts';
-import { toRules } from './rules.ts';
+import { judge, toRules } from './rules.ts';
 
 const rules = toRules([], undefined);
 const judged = (target: string) => judge('POST', target, undefined, rules);

@@ -1,11 +1,18 @@
 import type { Chunk } from '#contract/chat/chunk.ts';
-import { type Frame, toEvent } from '#contract/chat/frame.ts';
+import { Accumulator, answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
+import { Frame, toEvent } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { EventWriter } from '../http/replies/streamed-reply.ts';
+import type { ReplySink } from '#domain/call.ts';
+import { compatErrorDialect, type ErrorDialect, withNotFound } from '#surfaces/http/error-dialect.ts';
+import { sendJson } from '#surfaces/http/replies/send-json.ts';
+import type { EventWriter } from '#surfaces/http/replies/streamed-reply.ts';
+import type { RequestContext } from '#surfaces/http/request-context.ts';
 
 const endMark = 'data: [DONE]\n\n';
+
 /** What every chunk of a reply has. */
 const common: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
+
 /** Of what chunks without choices bring. */
 const maxKeptBytes = 1024 * 1024;
 
@@ -16,6 +23,9 @@ export const compatEvents: EventWriter = {
   end: () => endMark,
   toFault: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endMark,
 };
+
+/** On paths that name the deployment as Azure's do, as Azure says it. */
+export const azureErrorDialect = withNotFound('DeploymentNotFound');
 
 /**
  * Events of the compat wire for callers who did not ask for a chunk without choices: many of them read `choices[0]` of
@@ -63,4 +73,49 @@ export class EventsWithChoices implements EventWriter {
       throw new ParleyError('upstream_failed', `The answer has more than ${maxKeptBytes} bytes beside its choices.`);
     this.#fields = { ...this.#fields, ...fields };
   }
+}
+
+/** Sends a reply as one JSON text: its chunks folded. A reply that came whole passes with its bytes. */
+export class JsonReply implements ReplySink {
+  readonly #context: RequestContext;
+  #whole: Frame | undefined;
+  #folded: Accumulator | undefined;
+  readonly #room = new FoldRoom(answerBound);
+
+  constructor(context: RequestContext) {
+    this.#context = context;
+  }
+
+  /** Throws upstream_failed for a reply that is too large, or cannot be folded. */
+  frame(frame: Frame): void {
+    if (this.#whole === undefined && this.#folded === undefined && frame.completion !== undefined) {
+      this.#whole = frame;
+      return;
+    }
+    this.#room.take(frame);
+    this.#folded ??= startedWith(this.#whole);
+    for (const chunk of frame.chunks) this.#folded.add(chunk);
+  }
+
+  end(): void {
+    const { response, replyHeaders } = this.#context;
+    const whole = this.#folded === undefined ? this.#whole : Frame.ofCompletion(this.#folded.completion());
+    sendJson(response, 200, whole?.bytes ?? '', replyHeaders);
+  }
+
+  fail(thrown: unknown): void {
+    this.#context.sendError(thrown);
+  }
+}
+
+function startedWith(whole: Frame | undefined): Accumulator {
+  const folded = new Accumulator();
+  for (const chunk of whole?.chunks ?? []) folded.add(chunk);
+  return folded;
+}
+
+/** How whoever asks for a path is spoken to, if paths below these prefixes name deployments as Azure's do. */
+export function compatErrorDialectAt(prefixes: readonly string[]): (path: string) => ErrorDialect {
+  const isAzure = (path: string): boolean => prefixes.some((prefix) => path.startsWith(`/${prefix}/deployments/`));
+  return (path) => (isAzure(path) ? azureErrorDialect : compatErrorDialect);
 }

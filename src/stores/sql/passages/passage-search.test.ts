@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { measureLongestHold } from '#test/longest-hold.ts';
-import { shareOf, toAskedWords, toIdentifiers, toIndexWords } from './passage-words.ts';
+import { shareOf, toAskedWords, toIdentifiers, toIndexWords } from './passage-search.ts';
 
 describe('the words of a text', () => {
   it.each([
