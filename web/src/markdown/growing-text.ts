@@ -1,4 +1,5 @@
 import type { Token, Tokens } from 'marked';
+import { useEffect, useRef, useState } from 'react';
 import { toBlocks } from './lexer.ts';
 
 /** Definitions of links stand anywhere and hold everywhere, so that only the whole text tells what a link means. */
@@ -7,6 +8,20 @@ const hasDefinitions = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
 
 /** A number of which the dot is yet to come: with it, it goes on with the list before. */
 const mayBecomeItem = /^ {0,3}\d{1,9}$/;
+
+const atFirst = 8000;
+
+/** Characters that are added at once. */
+const fewest = 400;
+
+const most = 8000;
+
+const mostOfWhole = 16_000;
+
+/** Of two frames: all was drawn in time, or far from it. */
+const goodMs = 42;
+
+const poorMs = 60;
 
 /**
  * The blocks of a text that grows at its end. Only what is not settled is read anew; blocks that are settled keep their identity,
@@ -98,4 +113,62 @@ function grownCode(code: Tokens.Code, text: string): readonly Token[] | undefine
   const lastLine = Math.max(code.raw.lastIndexOf('\n'), line.length - 1);
   if (text.indexOf(`\n${fence}`, lastLine) !== -1 || /\n {1,3}[`~]{3}/.test(text.slice(lastLine))) return undefined;
   return [{ ...code, raw: text, text: text.slice(line.length).replace(/\n$/, '') }];
+}
+
+/** A text that may grow, as much of it as is to be drawn now. */
+export function usePacedText(text: string, isWhole: boolean): string {
+  const [pace] = useState(() => new Pace());
+  const [shownChars, setShownChars] = useState(Math.min(text.length, atFirst));
+  const shown = useRef(shownChars);
+  useEffect(() => {
+    let frame = 0;
+    const look = (): void => {
+      const chars = pace.frame(performance.now(), text.length - shown.current, isWhole);
+      shown.current += chars;
+      if (chars > 0) setShownChars(shown.current);
+      if (shown.current < text.length || pace.isMeasuring) frame = requestAnimationFrame(look);
+    };
+    if (shown.current < text.length || pace.isMeasuring) frame = requestAnimationFrame(look);
+    return () => cancelAnimationFrame(frame);
+  }, [text, isWhole, pace]);
+  return shownChars < text.length ? text.slice(0, shownChars) : text;
+}
+
+/**
+ * How much of a text that waits is drawn with the next frame: the more, the sooner the last piece was drawn, and the more waits.
+ * A piece that took long is followed by a pause of the same length.
+ */
+export class Pace {
+  #chars = fewest;
+  #added: { readonly atMs: number; readonly isFull: boolean; frames: number } | undefined;
+  #notBeforeMs = 0;
+
+  /** How long the last piece takes is not known yet. */
+  get isMeasuring(): boolean {
+    return this.#added !== undefined;
+  }
+
+  /** Called in each frame; gives how many characters are added in it. `isWhole`: no more of them come. */
+  frame(nowMs: number, waitingChars: number, isWhole: boolean): number {
+    if (!this.#isDrawn(nowMs) || waitingChars <= 0 || nowMs < this.#notBeforeMs) return 0;
+    const least = Math.min(most, waitingChars / 8);
+    const chars = Math.min(waitingChars, isWhole ? mostOfWhole : Math.max(this.#chars, least));
+    this.#added = { atMs: nowMs, isFull: chars >= this.#chars, frames: 0 };
+    return chars;
+  }
+
+  /** A piece is drawn in the frame behind the one that added it. */
+  #isDrawn(nowMs: number): boolean {
+    const added = this.#added;
+    if (added === undefined) return true;
+    added.frames += 1;
+    if (added.frames < 2) return false;
+    this.#added = undefined;
+    const tookMs = nowMs - added.atMs;
+    if (tookMs > poorMs) {
+      this.#chars = Math.max(fewest, this.#chars / 2);
+      this.#notBeforeMs = nowMs + tookMs;
+    } else if (tookMs < goodMs && added.isFull) this.#chars = Math.min(most, this.#chars * 2);
+    return true;
+  }
 }

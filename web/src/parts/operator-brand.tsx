@@ -13,3 +13,9 @@ export function Mark({ size }: { readonly size: number }) {
     </svg>
   );
 }
+
+/** What the operator has to say to everybody. */
+export function Notice() {
+  const [{ notice }] = useState(readBrand);
+  return notice === undefined ? null : <p className="operator-notice small">{notice}</p>;
+}
