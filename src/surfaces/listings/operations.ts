@@ -11,6 +11,7 @@ import {
 } from '#surfaces/http/operations/operation.ts';
 import { keyErrors } from '#surfaces/http/operations/operation-errors.ts';
 import { exampleNames } from '#surfaces/http/operations/operation-examples.ts';
+import { buildObject } from '../http/operations/operation.ts';
 import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };
@@ -174,7 +175,7 @@ const names: ApiOperation = {
       description: 'Their ids.',
       content: json({
         type: 'array',
-        items: { type: 'object', required: ['id', 'object'], properties: { id: text, object: { enum: deploymentKinds } } },
+        items: buildObject({ id: text, object: { enum: deploymentKinds } }),
       }),
     },
   ],

@@ -1,10 +1,10 @@
 import { errorMeanings } from '#contract/errors/error-meanings.ts';
 import { ErrorBody, type ErrorCode } from '#contract/errors/errors.ts';
-import type { ErrorShape } from './operation.ts';
+import { buildObject, type ErrorShape } from './operation.ts';
 
 /** `{"error": {"type", "message", "param", "code"}}`. */
 export const compatErrorShape: ErrorShape = {
-  body: { name: 'Error', schema: { type: 'object', required: ['error'], properties: { error: ErrorBody } } },
+  body: { name: 'Error', schema: buildObject({ error: ErrorBody }) },
   describe: (code) => `\`${code}\`: ${errorMeanings[code]}`,
 };
 
