@@ -6,9 +6,7 @@ import { type PricedUsage, toModelUsage, toModelUsages } from '#domain/usage/usa
 
 /** Of one reply. Further ones are as if the model had not asked: it sees what came of these, and can ask again. */
 const maxCalls = 128;
-
 const maxArgumentsLength = 1_000_000;
-
 /** Of all else that is collected: text, thoughts, names, and what comes with a call. */
 const maxLength = 16_000_000;
 

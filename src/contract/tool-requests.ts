@@ -49,7 +49,6 @@ export const ListToolsRequest = Type.Object(
 );
 
 const { document_relative_url, retrieval } = QuickAppForm.properties;
-
 /** What documents are searched, and how: as it stands in the settings of a quick app. */
 const Documents = strict(
   { type: Type.Literal('documents'), document_relative_url, retrieval },
@@ -72,13 +71,10 @@ export const RunToolRequest = Type.Object(
   },
   { additionalProperties: false },
 );
-
 const AnyRun = Type.Object({ ...AnyToolset.properties, ...toolToRun }, { additionalProperties: false });
-
 export type ToolRunRequest = Static<typeof AnyRun>;
 
 const shapes = { list: Compile(AnyToolset), run: Compile(AnyRun) };
-
 const optional: ReadonlySet<string> = new Set(['application', 'arguments']);
 
 /** Throws invalid_request. What is in the toolset is checked by `readToolset`. */

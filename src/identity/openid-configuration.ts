@@ -6,11 +6,9 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import { type IdentityProviderEntry, isSecureUrl } from '#contract/configuration/access.ts';
 
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
-
 const maxReplyBytes = 1024 * 1024;
 
 const totalMs = 10_000;
-
 /** A token that names no key is tried with each of them. */
 const maxKeys = 100;
 

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Secret } from '#base/secrets/secret.ts';
+import { truncate } from '#base/text/shorten.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const shortest = 6;
-
 const looksSecret: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 ***'],
   [/\b((?:api[-_]?key|key|token|secret|password|signature|authorization)["']?\s*[=:]\s*["']?)[^\s"'&,;}]{6,}/gi, '$1***'],
@@ -85,13 +85,9 @@ function clearedValue(value: unknown, clean: (text: string) => string): unknown 
 }
 
 const deepestCause = 5;
-
 const longestMessage = 500;
-
 const mostFrames = 12;
-
 const withheld = '(not logged: it may quote content)';
-
 /** An upstream's own code may be anything. */
 const isCode = /^[\w.-]{1,64}$/;
 
@@ -111,13 +107,14 @@ interface DescribedError {
  * what users wrote and are left out, unless `showsForeignWords`.
  */
 export function describeError(thrown: unknown, showsForeignWords: boolean, depth = 0): DescribedError {
-  if (!(thrown instanceof Error)) return { name: typeof thrown, message: showsForeignWords ? cut(String(thrown)) : withheld };
+  if (!(thrown instanceof Error))
+    return { name: typeof thrown, message: showsForeignWords ? truncate(String(thrown), longestMessage) : withheld };
   const { code, kind, status } = thrown as { code?: unknown; kind?: unknown; status?: unknown };
   const cause = depth < deepestCause ? thrown.cause : undefined;
   return {
     name: thrown.name,
-    message: showsForeignWords || !mayQuote(thrown) ? cut(thrown.message) : withheld,
-    ...(typeof code === 'string' && (showsForeignWords || isCode.test(code)) && { code: cut(code) }),
+    message: showsForeignWords || !mayQuote(thrown) ? truncate(thrown.message, longestMessage) : withheld,
+    ...(typeof code === 'string' && (showsForeignWords || isCode.test(code)) && { code: truncate(code, longestMessage) }),
     ...(typeof kind === 'string' && { kind }),
     ...(typeof status === 'number' && { status }),
     ...(hasOwnFault(thrown) && { stack: framesOf(thrown) }),
@@ -139,10 +136,6 @@ function hasOwnFault(error: Error): boolean {
 function framesOf(error: Error): string[] {
   const lines = (error.stack ?? '').split('\n').map((line) => line.trim());
   return lines.filter((line) => line.startsWith('at ')).slice(0, mostFrames);
-}
-
-function cut(text: string): string {
-  return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
 }
 
 /** Removes secrets from text for the log: known ones first, then what looks like one. A last safeguard: none should get here. */

@@ -8,7 +8,6 @@ import { createLog, type Log, type LogLevel } from './log.ts';
 import type { CallListener, MeasuredCall } from './measured-call.ts';
 
 const stdout = 1;
-
 /** Bytes that may wait for a stalled reader of stdout; further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
@@ -47,7 +46,6 @@ interface TextStream {
 }
 
 const longestWaitMs = 100;
-
 const fullLength = 64 * 1024;
 
 /**

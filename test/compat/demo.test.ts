@@ -10,7 +10,6 @@ beforeAll(async () => {
     models: { demo: { upstreams: [{ protocol: 'demo' }] }, vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] } },
   });
 });
-
 afterAll(async () => {
   await service.close();
 });

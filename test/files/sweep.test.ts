@@ -27,7 +27,6 @@ beforeAll(async () => {
   s3 = await startS3();
   blobs = new S3BlobStore(toS3Address(s3.filesUrl, {}));
 });
-
 afterAll(async () => {
   blobs.close();
   await s3[Symbol.asyncDispose]();

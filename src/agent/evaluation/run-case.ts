@@ -27,7 +27,6 @@ interface CaseRun {
 export type RanCase = Omit<CaseResult, 'nth' | 'caseId'>;
 
 const longestAnswer = 100_000;
-
 const longestTrace = 64_000;
 
 /** Asks the application and looks at what it gave. Throws the signal's reason if that is aborted. */
@@ -218,9 +217,7 @@ class AskFault extends Error {
 }
 
 const bound = { maxBytes: 16 * 1024 ** 2, claim: 'The answer is too large to be kept.' };
-
 const mostTries = 6;
-
 const longestWaitSeconds = 90;
 
 /** Asks, and waits for room in limits of a short window. Throws AskFault, and the signal's reason. */

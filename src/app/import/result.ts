@@ -1,3 +1,4 @@
+import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type Environment, isReference, substitute, type WantedAt } from '#configuration/substitute.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
@@ -7,17 +8,12 @@ import { ruleFaults } from '#contract/configuration/rules.ts';
 import { complete, schemaAt } from '#contract/configuration/schema-node.ts';
 
 const writtenReference = /\$\{[A-Za-z_]\w*\}/;
-
 const ofPython = /^os\.environ\/([A-Za-z_]\w*)$/;
-
 const secretName = /key|token|secret|passw|credential|authorization|cookie|signature|^sig$|^code$/i;
-
 /** Fields whose names sound like secrets and are none. */
 const plainName = /tokeni[sz]er|keyword|tokens$|(url|endpoint|header|name|type)$|public/i;
-
 /** The object in a tool of a web API that says where a parameter goes. Its `key` is the name of the parameter. */
 const parameterInfo = 'parameter_info';
-
 const scheme = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
 
 type Container = JsonObject | unknown[];
@@ -209,7 +205,9 @@ export class Variables {
       .map((part) => {
         const [name = '', ...values] = part.split('=');
         const value = values.join('=');
-        return value !== '' && isSecretName(name) ? `${name}=${this.reference(decoded(value), path, `${wish}_${name}`)}` : part;
+        return value !== '' && isSecretName(name)
+          ? `${name}=${this.reference(tryDecode(value) ?? value, path, `${wish}_${name}`)}`
+          : part;
       });
     return `${base}?${parts.join('&')}`;
   }
@@ -235,12 +233,4 @@ function escaped(text: string): string {
 
 function isSecretName(name: string): boolean {
   return secretName.test(name) && !plainName.test(name);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

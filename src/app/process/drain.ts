@@ -41,13 +41,10 @@ interface DrainDeps {
 }
 
 const sweepMs = 100;
-
 /** For calls that were aborted to say so. */
 const lastWordsMs = 500;
-
 /** To write what waits for the journal, and to close what else is open. */
 const closeMs = 5_000;
-
 const interrupted = 130;
 
 /**

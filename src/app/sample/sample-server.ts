@@ -7,7 +7,6 @@ import type { Secret } from '#base/secrets/secret.ts';
 
 /** Of the loopback network, and not the one that other servers of a machine use. */
 const sampleHost = '127.83.77.1';
-
 const maxBodyBytes = 64 * 1024;
 
 const week: ReadonlyMap<string, { readonly opens: string; readonly closes: string }> = new Map([
@@ -102,15 +101,10 @@ interface LibraryTool {
 }
 
 const newestRevision = '2025-11-25';
-
 const revisions = ['2025-03-26', '2025-06-18', newestRevision];
-
 const serverInfo = { name: 'hill-street-library', version: '1.0.0' };
-
 const noMethod = -32_601;
-
 const badParameters = -32_602;
-
 const badRequest = -32_600;
 
 const tools: readonly LibraryTool[] = [

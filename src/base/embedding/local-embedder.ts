@@ -3,7 +3,6 @@ import { BoundedCache, type BoundedCacheOptions } from '#base/cache/bounded-cach
 
 /** Texts of a long request that one thread gets at a time. */
 const sharedAtOnce = 8;
-
 /** Threads beside the first end soon: each has the model in memory once more. */
 const idleMs = 60_000;
 
@@ -32,12 +31,9 @@ interface Job {
 }
 
 const defaultIdleMs = 300_000;
-
 /** Texts that the thread is given at once of a request with many: it need not wait for this one between them. */
 const textsAtOnce = 4;
-
 const manyTexts = 8;
-
 /** The model sees far less than this of any text. */
 const longestText = 4000;
 

@@ -44,7 +44,6 @@ export const ownFields: ReadonlySet<string> = new Set(['host', 'content-length',
 
 /** Names that were found good; few are ever sent. */
 const goodNames = new Set<string>();
-
 const mostGoodNames = 1000;
 
 /** Why the request may not be written to a socket, or null. Guards against header injection and a second framing. */

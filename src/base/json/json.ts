@@ -27,21 +27,16 @@ export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000, 
 
 /** An escape costs as much as so many plain chars. */
 export const escapeChars = 8;
-
 /** Escapes are counted in longer texts only. */
 export const manyChars = 4 * 1024 ** 2;
-
 /** What a key and a text cost beside what parts them. */
 export const [keyNodes, textNodes] = [5, 1];
-
 const mostSearchedChars = 1024 ** 2;
-
 /** To keep numbers that JavaScript has none for, each node is visited a second time, which takes so many times as long. */
 const secondVisit = 10;
 
 /** A lone surrogate takes 0.2 µs to be written again, a hundred times as long as any other character. */
 const maxLoneSurrogates = 100_000;
-
 /** Characters of an escape such as `\\ud800`. */
 const escapedChars = 6;
 
@@ -105,7 +100,6 @@ function refuseLoneSurrogates(text: string): void {
 }
 
 const lowercase = 32;
-
 const [letterD, letterC, letterF] = [100, 99, 102];
 
 /** Returns which half of a surrogate pair the escape at this index is, if any. */
@@ -243,4 +237,19 @@ export function keysOfPointer(pointer: string): string[] {
     .split('/')
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Returns the objects of a list. The result is empty if the value is not a list. */
+export function filterObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/** Returns the strings of a list. The result is empty if the value is not a list. */
+export function filterStrings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** Returns whether a JSON Schema has a default value. */
+export function hasDefault(schema: unknown): boolean {
+  return isJsonObject(schema) && schema.default !== undefined;
 }

@@ -2,7 +2,6 @@ import { RE2JS } from 're2js';
 
 /** A busy machine gives the thread only a part of a core. A run that got less than half of its time is repeated once. */
 const minCpuShare = 1 / 2;
-
 const retryFactor = 4;
 
 /** A pattern from outside is invalid, too large, or takes too long. The message can follow "the pattern cannot be used:" and may be shown. */
@@ -34,9 +33,7 @@ export interface PatternRun {
 
 /** Time for all patterns of one run together, because the event loop serves no other request meanwhile. */
 const maxRunMs = 250;
-
 const maxTextChars = 1024 * 1024;
-
 const defaultLimits: Required<PatternLimits> = { maxSourceChars: 1000, maxProgramSize: 3000 };
 
 /** A compiled pattern in the syntax of RE2. Only `withPatterns` and `isPatternIn` can match it. */

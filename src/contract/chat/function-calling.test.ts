@@ -7,7 +7,6 @@ import { Accumulator } from './fold-frames.ts';
 import { FunctionCallReply, toToolsRequest, usesFunctions } from './function-calling.ts';
 
 const question = { role: 'user' as const, content: 'How is the weather?' };
-
 const offer = { name: 'weather', parameters: { type: 'object' } };
 
 const begun = { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } };

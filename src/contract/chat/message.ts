@@ -40,7 +40,6 @@ export const attachmentFields = {
 
 /** Input or output beside the text; exactly one of `data` and `url`. */
 export const Attachment = kept(Type.Object(attachmentFields));
-
 export type Attachment = Static<typeof Attachment>;
 
 /** A control of the last reply, as the user filled it in. */
@@ -50,7 +49,6 @@ export const CompletedControl = kept(
     value: Type.Optional(anyObject('What was filled in; follows the schema of the control.')),
   }),
 );
-
 export type CompletedControl = Static<typeof CompletedControl>;
 
 /** What a message of a request has beside its text. */
@@ -61,7 +59,6 @@ export const CustomContent = kept(
     state: Type.Optional(anyObject('State that the assistant gave with an earlier reply; assistant messages only.')),
   }),
 );
-
 export type CustomContent = Static<typeof CustomContent>;
 
 /** A function the assistant chose, with its arguments as JSON text. */
@@ -69,7 +66,6 @@ const FunctionCall = kept(Type.Object({ name: Type.String(), arguments: Type.Str
 
 /** A piece of a message's content, such as text or an image: the form of the OpenAI API, carried untouched. */
 export const ContentPart = kept(Type.Object({ type: Type.String() }));
-
 export type ContentPart = Static<typeof ContentPart>;
 
 const roles = ['system', 'user', 'assistant', 'function', 'developer', 'tool'] as const;
@@ -94,7 +90,6 @@ export const messageFields = {
 
 /** One message of a conversation (docs/wire.md, Chat request). Which fields go with which role: `parseMessage`. */
 export const Message = kept(Type.Object(messageFields));
-
 export type Message = Static<typeof Message>;
 
 /**

@@ -3,7 +3,6 @@ import { ParleyError } from './errors.ts';
 
 /** Values of a body in which errors are searched for. The search takes some 10 µs for each, a hundred times as long as the check. */
 const maxSearchedValues = 12_000;
-
 /** No known field has a longer name. */
 const maxNameChars = 100;
 

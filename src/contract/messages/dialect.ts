@@ -37,7 +37,6 @@ export interface TextBlock extends Further {
 }
 
 export type Base64Source = { type: 'base64'; media_type: string; data: string };
-
 export type UrlSource = { type: 'url'; url: string };
 
 export interface ImageBlock extends Further {

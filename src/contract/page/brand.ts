@@ -20,7 +20,6 @@ export const grounds = {
 
 /** What WCAG 2.2 asks of text (AA). */
 const leastContrast = 4.5;
-
 const softShare = { light: 0.12, dark: 0.18 } as const;
 
 /** The accent of an operator for both looks, as dark or as light as it takes to be read there. Takes `#rrggbb`. */

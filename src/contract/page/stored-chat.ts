@@ -1,13 +1,11 @@
 import { type Static, Type } from 'typebox';
 
 const idForm = '^[A-Za-z0-9_-]{1,64}$';
-
 /** Ids of chats, and of their turns. */
 // Pattern bound: built from a constant.
 export const chatIdForm = new RegExp(idForm);
 
 const moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });
-
 const id = Type.String({ pattern: idForm });
 
 /** One turn of a chat; further fields are kept. */
@@ -31,7 +29,6 @@ export const NewShare = Type.Object(
   },
   { additionalProperties: false },
 );
-
 export type ChatTurn = Static<typeof ChatTurn>;
 
 /** What a list shows of a chat. */
@@ -66,7 +63,6 @@ export const ChatPatch = Type.Object(
   },
   { additionalProperties: true },
 );
-
 export type ChatPatch = Static<typeof ChatPatch>;
 
 export type NewShare = Static<typeof NewShare>;

@@ -104,7 +104,6 @@ const RestTool = strict(
   },
   { description: 'One operation of a web API.' },
 );
-
 export type RestTool = Static<typeof RestTool>;
 
 /** Operations of one web API with the credentials they share. */
@@ -121,7 +120,6 @@ export const RestToolset = strict(
   },
   { description: 'A web API.' },
 );
-
 export type RestToolset = Static<typeof RestToolset>;
 
 const ObsoleteParameter = strict(
@@ -158,7 +156,6 @@ const ObsoleteEndpoint = strict(
   },
   { description: 'One operation of a web API.' },
 );
-
 export type ObsoleteEndpoint = Static<typeof ObsoleteEndpoint>;
 
 const ObsoleteKey = strict(
@@ -183,7 +180,6 @@ export const ObsoleteWebToolset = strict(
   },
   { description: 'A web API in the obsolete form.' },
 );
-
 export type ObsoleteWebToolset = Static<typeof ObsoleteWebToolset>;
 
 /** Name of a tool for the model. */

@@ -10,13 +10,10 @@ import { parseTools, type ResponsesTool } from './tools.ts';
 const text = Type.String();
 
 const mostKeys = 16;
-
 const longestKey = 64;
-
 const longestValue = 512;
 
 const anyObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
-
 const optional = Type.Optional(text);
 
 /** What an answer can be asked to hold beside the usual. Others of OpenAI's API are sent on, and mean nothing elsewhere. */
@@ -119,20 +116,14 @@ export type ResponsesRequest = { [Key in keyof Body as Key extends 'input' | 'to
 };
 
 const bodyShape = Compile(ResponsesBody);
-
 const known: ReadonlySet<string> = new Set(Object.keys(ResponsesBody.properties));
-
 /** Where null stands for absence. */
 const nullable: ReadonlySet<string> = new Set(
   [...known, 'prompt', 'context_management', 'moderation', 'client_metadata'].filter((field) => field !== 'model'),
 );
-
 const nullableInReasoning = new Set(['effort', 'summary', 'generate_summary']);
-
 const nullableInText = new Set(['format', 'verbosity']);
-
 const nullableInFormat = new Set(['description', 'strict', 'schema', 'name']);
-
 const formatName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** A request as its caller sent it, checked (docs/responses.md). Throws invalid_request with the path of the first fault. */

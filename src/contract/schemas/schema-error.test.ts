@@ -4,7 +4,6 @@ import { CheckTime, schemaFault, slowSchema, takesNull } from './schema-error.ts
 const root = { $defs: { text: { type: 'string' }, 'a/b': { type: ['string', 'null'] } } };
 
 const list = (items: object, others: object = {}) => ({ type: 'object', properties: { a: { type: 'array', items, ...others } } });
-
 const objects = (count: number) => Array.from({ length: count }, (_, nth) => ({ n: nth, m: 1 }));
 
 /** Takes time that doubles with each level of nesting. */

@@ -4,18 +4,13 @@ import { isJsonObject, type JsonObject, keysOfPointer } from '#base/json/json.ts
 import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
 
 const maxSchemaChars = 16 * 1024;
-
 const maxValueChars = 256 * 1024;
-
 /** Schemas of vendors use large repetition counts. Their size is bounded above and the time limit covers the complete schema. */
 const schemaPatternLimits = { maxSourceChars: maxSchemaChars, maxProgramSize: 20_000 };
-
 /** Time for checks that belong together, such as those of all tool calls of a reply. */
 const maxTotalMs = 1_000;
-
 /** Result for a schema that is too large or invalid. */
 export const unusableSchema = 'the schema cannot be used';
-
 /** Result for a check that takes too long. */
 export const slowSchema = 'the check against the schema takes too long';
 

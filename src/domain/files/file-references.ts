@@ -14,9 +14,7 @@ export const fileScheme = 'files/';
 
 /** Clients resolve references against the API. The host is a placeholder for any host. */
 const apiBase = 'http://parley.invalid/v1/';
-
 const schemeAtStart = /^[a-z][a-z0-9+.-]{0,30}:/i;
-
 /** Exceeds the length of any reference. A path has at most 1,024 bytes, and each byte may be encoded as three characters. */
 const maxReferenceChars = 8_192;
 

@@ -1,3 +1,4 @@
+import { tryDecode } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 
 /** Where a stored file is: decoded, `path` without a leading slash. */
@@ -8,7 +9,6 @@ export interface FilePlace {
 
 /** What is stored in buckets. */
 export const resourceKinds = ['files', 'prompts', 'conversations', 'applications'] as const;
-
 export type ResourceKind = (typeof resourceKinds)[number];
 
 /** Kinds whose contents are stored as they are sent; applications have a store of their own. */
@@ -26,9 +26,7 @@ export interface ContentPlace extends FilePlace {
 
 /** Of a path in UTF-8, without its bucket. */
 export const maxPathBytes = 1024;
-
 const maxSegmentBytes = 255;
-
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -40,7 +38,7 @@ export function toPlace<Kind extends ResourceKind>(
   kind: Kind,
   encoded: string,
 ): (ResourcePlace & { readonly kind: Kind }) | undefined {
-  const decoded = decode(encoded);
+  const decoded = tryDecode(encoded);
   if (decoded === undefined || hasControl.test(decoded)) return undefined;
   const [bucket = '', ...segments] = decoded.split('/');
   const path = segments.join('/');
@@ -87,14 +85,6 @@ export function shelfOf({ kind, bucket }: Pick<ContentPlace, 'kind' | 'bucket'>)
 function isSegment(segment: string, isBounded = true): boolean {
   if (segment === '' || segment === '.' || segment === '..') return false;
   return !isBounded || Buffer.byteLength(segment) <= maxSegmentBytes;
-}
-
-function decode(encoded: string): string | undefined {
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Something stored that is to be moved or copied within its kind; neither place is a folder. */

@@ -8,7 +8,6 @@ import { appDataPath, bucketOf, bucketOfDeployment, publicBucket, sampleBucket }
 import { type FilePlace, isFolder, type ResourcePlace, toUrl } from './resource-place.ts';
 
 const maxNameChars = 60;
-
 const digestLength = 12;
 
 /** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Who may). */

@@ -137,7 +137,6 @@ export const toolFaultReasons = [
   'other_protocol',
   'failed',
 ] as const;
-
 export type ToolFaultReason = (typeof toolFaultReasons)[number];
 
 /** Why a tool could not do it; the message is told to the model and the user. */

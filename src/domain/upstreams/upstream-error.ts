@@ -1,3 +1,4 @@
+import { truncate } from '#base/text/shorten.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import { rateLimitedSeconds, waitSecondsOf } from './load-balancer.ts';
@@ -5,24 +6,17 @@ import { isOwnRefusal, toOwnError } from './own-refusal.ts';
 import { type Upstream, UpstreamFault, type UpstreamFaultDetails } from './upstream.ts';
 
 const unavailable = new Set([408, 425, 502, 503, 504, 529]);
-
 const longestMessage = 2000;
-
 /** Shorter values cannot be told from ordinary words. */
 const shortestSecret = 6;
-
 /** Statuses that say the caller is at fault: the words behind them are meant for it. */
 const ofCaller: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
-
 /** What a fault says. */
 const words = ['message', 'type', 'param', 'code', 'displayMessage'] as const;
-
 /** What stands ahead of the secret in a field such as Authorization. */
 const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
-
 // Pattern bound: a line that shortened has cut to longestMessage.
 const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
-
 const pathOfMachine =
   /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
 
@@ -117,9 +111,9 @@ function nothingAt(deployment: string): string {
 
 /** What an upstream said of its own failure is shown, since it is what helps, but no stack and no path of its machine. */
 function toSentence({ message, status }: UpstreamFault): string {
-  if (ofCaller.has(status)) return shortened(message);
+  if (ofCaller.has(status)) return truncate(message, longestMessage);
   const [line = ''] = message.trimStart().split(/\r?\n/, 1);
-  return shortened(line).replace(stackFrame, '').replace(pathOfMachine, '…');
+  return truncate(line, longestMessage).replace(stackFrame, '').replace(pathOfMachine, '…');
 }
 
 function secretsOf({ key, headers, endpoint }: Upstream): string[] {
@@ -131,10 +125,6 @@ function secretsOf({ key, headers, endpoint }: Upstream): string[] {
 /** What of header fields must not be shown: their values, and what stands in them behind a scheme such as `Bearer`. */
 export function secretsOfFields(headers: Readonly<Record<string, string>>): string[] {
   return [...new Set(Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]))];
-}
-
-function shortened(message: string): string {
-  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
 }
 
 /** Returns whether a model rejected a request because it is too long or too large for it. */

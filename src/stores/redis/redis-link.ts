@@ -4,16 +4,11 @@ import { StoreFault } from '#domain/store-fault.ts';
 import { type RedisPlace, toPlace } from './redis-address.ts';
 
 const connectTimeoutMs = 1_000;
-
 const answerTimeoutMs = 2_000;
-
 /** For a server that does not even take leave. */
 const disconnectTimeoutMs = 500;
-
 const shortestRetryMs = 50;
-
 const longestRetryMs = 2_000;
-
 const heartbeatMs = 15_000;
 
 const nodeIdBytes = 12;

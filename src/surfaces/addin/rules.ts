@@ -8,7 +8,6 @@ const segment = String.raw`(?!\.{1,2}(?:[/;?]|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[5
  */
 // Pattern bound: a path of at most 16 kB, built from constants.
 const forwardable = new RegExp(String.raw`^/msgapi/v1/(?:${segment}/)*(?:${segment})?(?:\?[!"$-~]*)?$`);
-
 const models = /^\/msgapi\/v1\/models(?:\?|$)/;
 
 /** The fields of every response that depend on nothing, as names and values in turn. */

@@ -1,27 +1,15 @@
+import { requestFault } from '#contract/errors/request-error.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';
 import type { Journal, UsageRecord } from '#domain/usage/journal.ts';
-import {
-  filterNames,
-  type Query,
-  queryFault,
-  readFilter,
-  readLimit,
-  readPlace,
-  readText,
-  requireKnown,
-  toToken,
-} from './query.ts';
+import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 
 const limits = { most: 500, otherwise: 50 };
-
 /** How calls end. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
 
 const dayMs = 86_400_000;
-
 const mostDays = 366;
-
 const defaultDays = 30;
 
 /** Whose calls are listed. */
@@ -52,7 +40,7 @@ export async function readCalls(journal: Journal, query: Query, { subject, nowMs
 function readOutcome(query: Query): CallOutcome | undefined {
   const text = readText(query, 'outcome');
   const outcome = outcomes.find((each) => each === text);
-  if (text !== undefined && outcome === undefined) throw queryFault('outcome', `must be one of ${outcomes.join(', ')}`);
+  if (text !== undefined && outcome === undefined) throw requestFault('outcome', `must be one of ${outcomes.join(', ')}`);
   return outcome;
 }
 
@@ -112,8 +100,8 @@ export function readDays(query: Query, nowMs: number): Days {
   const to = readDay(query, 'to') ?? toDay(nowMs);
   const from = readDay(query, 'from') ?? toDay(Date.parse(to) - (defaultDays - 1) * dayMs);
   const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
-  if (days < 1) throw queryFault('from', 'must not be after to');
-  if (days > mostDays) throw queryFault('from', `must be at most ${mostDays - 1} days before to`);
+  if (days < 1) throw requestFault('from', 'must not be after to');
+  if (days > mostDays) throw requestFault('from', `must be at most ${mostDays - 1} days before to`);
   return { from, to };
 }
 
@@ -126,7 +114,7 @@ function readDay(query: Query, name: string): string | undefined {
   const text = readText(query, name);
   if (text === undefined) return undefined;
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms) || toDay(ms) !== text) throw queryFault(name, 'must be a day such as 2026-11-21');
+  if (Number.isNaN(ms) || toDay(ms) !== text) throw requestFault(name, 'must be a day such as 2026-11-21');
   return text;
 }
 

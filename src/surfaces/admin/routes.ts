@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -14,7 +15,6 @@ import type { NodeReport } from './node-report.ts';
 import {
   filterNames,
   type Query,
-  queryFault,
   readFilter,
   readIsCsv,
   readLimit,
@@ -41,7 +41,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const query = request.query as Query;
     const kind = readText(query, 'kind');
     if (kind === 'rate') return readRatings(journal, query);
-    if (kind !== undefined) throw queryFault('kind', 'may be rate; absent, tokens and costs are told');
+    if (kind !== undefined) throw requestFault('kind', 'may be rate; absent, tokens and costs are told');
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
     return send(reply, query, await readUsage(journal, query, scope));
   });
@@ -132,7 +132,6 @@ function toShown({ id, atMs, subject, object, requestId, details }: AuditRecord)
 
 /** What callers tell sums apart by, and what it is called in records. */
 const keysByName = { day: 'day', deployment: 'deployment', user: 'subject', project: 'project' } as const;
-
 type KeyName = keyof typeof keysByName;
 
 interface Asked extends Days {
@@ -174,7 +173,7 @@ function toAsked(query: Query, keys: readonly KeyName[], nowMs: number): Asked {
 function readKeys(query: Query, keys: readonly KeyName[]): readonly KeyName[] {
   const names = new Set((readText(query, 'by') ?? 'day').split(','));
   const known = keys.filter((key) => names.has(key));
-  if (known.length < names.size) throw queryFault('by', `may list ${keys.join(', ')}, with commas between`);
+  if (known.length < names.size) throw requestFault('by', `may list ${keys.join(', ')}, with commas between`);
   return known;
 }
 
@@ -215,5 +214,5 @@ function toShownRecord({ id, atMs, action, subject, object, requestId, details }
 function readKind(query: Query): string | undefined {
   const kind = readText(query, 'kind');
   if (kind === undefined || /^[a-z_]{1,50}(\.[a-z_]{1,50})?$/.test(kind)) return kind;
-  throw queryFault('kind', 'must be an action such as consent.accepted, or the first part of one');
+  throw requestFault('kind', 'must be an action such as consent.accepted, or the first part of one');
 }

@@ -1,5 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { AddressRefused, NetGuard } from '#base/net/net-guard.ts';
+import { truncate } from '#base/text/shorten.ts';
 import { readApplicationEntry, withEntryNames } from '#contract/configuration/application-entry.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { type Fault, formatPath } from '#contract/configuration/fault.ts';
@@ -17,7 +18,6 @@ import { fileScheme, fromReference, toReference } from '#domain/files/file-refer
 import { StoreFault } from '#domain/store-fault.ts';
 
 const mostToldFaults = 5;
-
 const longestPath = 200;
 
 /** An application that is to be saved. */
@@ -34,9 +34,7 @@ interface Saving {
 
 /** Each has a row beside the application. */
 const mostRoles = 100;
-
 const longestReference = 200;
-
 const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'warnings']);
 
 /** The entry in a body, which may also be what a GET answered. Throws invalid_request, which names the faults. */
@@ -158,8 +156,7 @@ export function refuseFaults(faults: readonly Fault[]): void {
 
 /** Keys may be as long as the body. */
 function toParam({ path }: Fault): string {
-  const param = formatPath(path);
-  return param.length <= longestPath ? param : `${param.slice(0, longestPath)}…`;
+  return truncate(formatPath(path), longestPath);
 }
 
 function toSentence(fault: Fault): string {

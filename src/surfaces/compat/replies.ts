@@ -9,10 +9,8 @@ import type { EventWriter } from '#surfaces/http/replies/streamed-reply.ts';
 import type { RequestContext } from '#surfaces/http/request-context.ts';
 
 const endMark = 'data: [DONE]\n\n';
-
 /** What every chunk of a reply has. */
 const common: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
-
 /** Of what chunks without choices bring. */
 const maxKeptBytes = 1024 * 1024;
 

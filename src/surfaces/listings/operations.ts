@@ -15,13 +15,9 @@ import { buildObject } from '../http/operations/operation.ts';
 import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };
-
 const count: Schema = { type: 'integer', minimum: 0 };
-
 const price: Schema = { type: 'string', description: 'USD a token, in decimal digits.' };
-
 const seconds: Schema = { type: 'integer', description: 'Seconds since the epoch.' };
-
 const flag: Schema = { type: 'boolean' };
 
 /** Those that clients ask for. */

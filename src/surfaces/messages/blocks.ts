@@ -7,10 +7,8 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { BlockDelta, ContentBlock, MessageDeltaEvent, MessagesEvent, Parley } from '#contract/messages/dialect.ts';
 
 const maxWaitingChars = 16 * 1024 * 1024;
-
 /** What a piece that waits costs beside its text. */
 const charsOfPiece = 100;
-
 /** All that wait are gone through when one may be opened. */
 const maxWaitingBlocks = 1_000;
 

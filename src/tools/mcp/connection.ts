@@ -17,22 +17,16 @@ import { ServerFetch } from './server-fetch.ts';
 const maxErrorBytes = 4096;
 
 type Sdk = typeof import('@modelcontextprotocol/client');
-
 type Transport = Parameters<Client['connect']>[0];
 
 const identity = { name: packageJson.name, version: packageJson.version };
-
 /** What a server may ask. */
 const capabilities = { elicitation: { form: {} } };
-
 const closingMs = 2_000;
-
 /** Maximum of a timer. The SDK has its own limit for each request, which would count the wait for credentials. */
 const longestTimerMs = 2 ** 31 - 1;
-
 /** A server decides when a broken stream is taken up again; this is the soonest. */
 const soonestReconnectionMs = 250;
-
 const reconnectionOptions = {
   initialReconnectionDelay: 1_000,
   maxReconnectionDelay: 30_000,

@@ -16,26 +16,17 @@ import { listServer, listStarters, type ServerListing, toSurvey } from './server
 import { Session } from './session.ts';
 
 const idleMs = 300_000;
-
 const failureFreshMs = 10_000;
-
 /** How long nobody waits for a server that said nothing in time. */
 const muteMs = 60_000;
-
 const maxSessions = 1000;
-
 const maxListBytes = 16 * 1024 ** 2;
-
 const maxStarterBytes = 4 * 1024 ** 2;
-
 /** Objects take more than their text. */
 const bytesPerChar = 3;
-
 const maxTools = 512;
-
 /** Of tools that were left out. */
 const maxNamed = 10;
-
 const longestName = 100;
 
 /** How servers are reached under one configuration. */

@@ -9,7 +9,6 @@ import '#test/same-cases.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 
 const at = new URL('https://api.example/openapi.json');
-
 const info = { title: 'Pet Shop', version: '1' };
 
 const definition: RestToolDefinition = {
@@ -33,15 +32,10 @@ const definition: RestToolDefinition = {
 };
 
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,20}$/);
-
 const odd = fc.oneof(name, fc.constantFrom('constructor', 'toString', '2', 'hasOwnProperty'));
-
 const place = fc.constantFrom('path', 'query', 'header', 'body' as const);
-
 const schema = fc.record({ type: fc.constantFrom('string', 'integer', 'array'), description: fc.string() });
-
 const argument = fc.record({ name: odd, place, key: odd, schema, isRequired: fc.boolean() });
-
 const operation = fc
   .record({
     name,

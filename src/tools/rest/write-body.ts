@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { bodyKindOf, type RestTarget } from '#domain/tools/rest-tool.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 
 const separators = { form: ',', spaceDelimited: ' ', pipeDelimited: '|' };
-
 const maxDepth = 16;
 
 export interface WrittenBody {
@@ -127,18 +127,10 @@ function toContent(text: string): FileContent {
   const rest = text.slice(head.length);
   const name = /;(?:file)?name=([^;]*)/i.exec(parameters)?.[1];
   return {
-    bytes: base64 === undefined ? Buffer.from(percentDecoded(rest)) : Buffer.from(rest, 'base64'),
+    bytes: base64 === undefined ? Buffer.from(tryDecode(rest) ?? rest) : Buffer.from(rest, 'base64'),
     type: type?.toLowerCase(),
-    name: name === undefined || name === '' ? undefined : percentDecoded(name),
+    name: name === undefined || name === '' ? undefined : (tryDecode(name) ?? name),
   };
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 type Pair = readonly [key: string, text: string];

@@ -9,7 +9,6 @@ import { type Shelf, type ShelvedFile, toFileName } from './shelf.ts';
 
 /** How long a question waits for documents that are still being read. */
 const patienceMs = 120_000;
-
 const tellEveryMs = 2000;
 
 export interface ProgressDeps {

@@ -41,7 +41,6 @@ export function toCallOptions(given: ChatRequest, dialect: Dialect, model: strin
 type Effort = NonNullable<LanguageModelV4CallOptions['reasoning']>;
 
 const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
-
 /** Google's models that cannot think refuse to be asked for their thoughts. */
 const thoughtless = /gemini-(1|2\.0)|gemma|learnlm/i;
 

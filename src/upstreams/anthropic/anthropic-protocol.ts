@@ -5,7 +5,6 @@ import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#doma
 import { createMessagesProtocol, type Operation } from './messages-protocol.ts';
 
 const version = '2023-06-01';
-
 const betaName = /^[\w.-]+$/;
 
 /** Upstreams with the address and the credentials of Anthropic's API: `endpoint` is the base address ending in /v1. */

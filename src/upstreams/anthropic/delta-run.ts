@@ -7,7 +7,6 @@ import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { endedBy, faultIn, faultOfNamed, isFailedReason } from '../error-in-reply.ts';
 
 const space = 32;
-
 const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
   ['text_delta', '"text":"'],
   ['thinking_delta', '"thinking":"'],

@@ -8,7 +8,6 @@ import { toCount } from '#domain/usage/usage.ts';
 import { faultOfNamed, toErrorFault } from '../error-in-reply.ts';
 
 const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
-
 const openings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);
 
 /** What an event says: its value, or the fault that it means or is; undefined for one without data, and for the mark behind the last. */

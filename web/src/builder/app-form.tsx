@@ -73,7 +73,6 @@ interface AppFormProps {
 }
 
 const line = { type: 'string', minLength: 1 };
-
 const settings = 'applicationProperties';
 
 /** The editors of those settings for which a field drawn from the schema alone would not be clear. */

@@ -8,7 +8,6 @@ const text = [
   '```ts\nconst a = 1;\n\n\nconst b = 2;\n```\n\n',
   '| a | b |\n|---|---|\n| 1 | 2 |\n\nSetext\n------\n\n$$\nx^2\n$$\n\n1. first\n\n   more\n2. second\n',
 ].join('');
-
 const shapeOf = (tokens: readonly { type: string; raw: string }[]) =>
   tokens.filter(({ type }) => type !== 'space').map(({ type, raw }) => [type, raw.trim()]);
 

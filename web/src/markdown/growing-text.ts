@@ -13,14 +13,10 @@ const atFirst = 8000;
 
 /** Characters that are added at once. */
 const fewest = 400;
-
 const most = 8000;
-
 const mostOfWhole = 16_000;
-
 /** Of two frames: all was drawn in time, or far from it. */
 const goodMs = 42;
-
 const poorMs = 60;
 
 /**

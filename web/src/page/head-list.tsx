@@ -10,7 +10,6 @@ import { useHeads, usePage } from './page.tsx';
 const drawnAtOnce = 100;
 
 const nothing = { asked: '', ids: new Set<string>(), isDone: true };
-
 const none: Excerpts = new Map();
 
 interface HeadListProps {

@@ -16,21 +16,13 @@ import { Sidebar } from './sidebar.tsx';
 import { useUndo } from './use-undo.tsx';
 
 const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
-
 const ConsentPage = lazyView(() => import('../consent/consent-page.tsx').then(({ ConsentPage: view }) => view));
-
 const ConsentsPage = lazyView(() => import('../consent/consents-page.tsx').then(({ ConsentsPage: view }) => view));
-
 const FilesPage = lazyView(() => import('../files/files-page.tsx').then(({ FilesPage: view }) => view));
-
 const UsagePage = lazyView(() => import('../usage/usage-page.tsx').then(({ UsagePage: view }) => view));
-
 const BackgroundPage = lazyView(() => import('../background/background-page.tsx').then(({ BackgroundPage: view }) => view));
-
 const TemporaryChat = lazyView(() => import('../temporary/temporary-chat.tsx').then(({ TemporaryChat: view }) => view));
-
 const SharedPage = lazyView(() => import('../share/shared-page.tsx').then(({ SharedPage: view }) => view));
-
 const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
 
 const everyMs = 300_000;

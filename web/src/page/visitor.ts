@@ -4,7 +4,6 @@ import { forgetSignIn } from '../sign-in/kept.ts';
 import type { Words } from '../words/english.ts';
 
 const name = 'parley key';
-
 const userName = 'parley key of';
 
 /** Somebody at the entrance: with a key, or back from an identity provider. */

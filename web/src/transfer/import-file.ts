@@ -32,11 +32,8 @@ interface ImportParts {
 
 /** What the service stores of one conversation at most. */
 const mostItemChars = 32 * 1024 ** 2;
-
 const mostFileBytes = 1024 ** 3;
-
 const mostConversations = 50_000;
-
 const bounds = { maxDepth: 2000, maxNodes: 2_000_000 };
 
 /** Takes in every conversation of a file, one after the other. Throws UnreadableFile if it is none of a known form. */

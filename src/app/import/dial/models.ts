@@ -11,11 +11,9 @@ const fates = {
 };
 
 const limitKeys = ['maxTotalTokens', 'maxPromptTokens', 'maxCompletionTokens'] as const;
-
 const priceKeys = ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const;
 
 const operation = /\/(chat\/completions|embeddings)\/?(?=\?|$)/;
-
 const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
 
 const upstreamFates = {

@@ -20,17 +20,13 @@ const headChars = 32;
 
 /** An application as it is written; its version follows from what is there. */
 export type WrittenRow = Omit<ApplicationRow, 'version'>;
-
 export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
-
 /** What a write does not change. */
 type KeptFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsAtOnce = 100;
-
 /** More than one application may name, in both of their spellings. */
 const idsPerQuery = 1000;
-
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 
 /** One application; its entry is null if its ETag is `knownEtag`. */

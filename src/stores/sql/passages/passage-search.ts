@@ -2,25 +2,17 @@ import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 
 const longestJoined = 64;
-
 const maxAsked = 64;
-
 const compound = /[\p{L}\p{N}\p{M}]+(?:[-_./:+#&@'’][\p{L}\p{N}\p{M}]+)*/gu;
-
 const notAscii = /[^ -~\s]/;
-
 const parts = /[\p{L}\p{N}]+/gu;
-
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
 
 /** English endings, longest first. */
 const endings = ['ing', 'ed', 'es', 'ly', 's', 'e'] as const;
-
 const minStemChars = 3;
-
 const maxIdentifierChars = 256;
-
 const empty = new Set(
   'a an and are as at be but by can could did do does for from had has have how i if in is it its me my of on or our shall should so than that the their them then there these they this to us was we were what when where which who whose why will with would you your'.split(
     ' ',
@@ -28,11 +20,8 @@ const empty = new Set(
 );
 
 const ordinal = /^\p{N}+(?:st|nd|rd|th|s)$/iu;
-
 const dottedName = /\p{L}\p{L}[._:]\p{L}\p{L}/u;
-
 const upperCaseGroups = /^\p{Lu}+(?:[-/]\p{Lu}+)+$/u;
-
 const innerCapital = /\p{Ll}\p{Lu}/u;
 
 /** A passage as its words are indexed. */
@@ -83,7 +72,6 @@ const inSqlite: WordSearch = {
 
 /** A word that more passages have tells little: so many of them are looked at. */
 const mostOfWord = 1000;
-
 /** So many passages are compared by how often they have the words. */
 const compared = 200;
 

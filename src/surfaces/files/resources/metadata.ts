@@ -19,7 +19,6 @@ import type { ResourceDeps } from './resource-deps.ts';
 import { type ResourceFacts, type ShowPermissions, toFolderNode, toMetadata } from './to-metadata.ts';
 
 type Query = Readonly<Record<string, unknown>>;
-
 type Shown = Record<string, unknown>;
 
 /** What is asked for of a place. */
@@ -28,7 +27,6 @@ interface Reading extends FolderQuery {
 }
 
 const defaultLimit = 100;
-
 const mostItems = 1000;
 
 /** What is known of something stored, or one page of a folder: its path may end with a slash, or is the bucket alone. */

@@ -73,7 +73,6 @@ function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
 type Deps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 
 const base = '/v1/ops/resource/per-request-permissions/';
-
 const parseList = parserOf(PermissionListRequest);
 
 /** `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke` and `/list`: what an application lets those that it calls do (docs/files.md, Who may). */
@@ -249,7 +248,6 @@ function isOfContents(relocation: Relocation<ResourceKind>): relocation is Reloc
 type SharedDeps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 
 const parseShares = parserOf(ShareListRequest);
-
 const parsePublications = parserOf(PublicationListRequest);
 
 /** `POST /v1/ops/resource/share/list` and `/v1/ops/publication/list`: what others shared and published, which is nothing: users share nothing here. */

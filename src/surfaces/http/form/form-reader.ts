@@ -2,13 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors/errors.ts';
 
 const lineEnd = Buffer.from('\r\n');
-
 const headEnd = Buffer.from('\r\n\r\n');
-
 const maxPreambleBytes = 1024;
-
 const maxHeadBytes = 8192;
-
 /** Of other fields. */
 const maxSkippedBytes = 16 * 1024 ** 2;
 

@@ -12,7 +12,6 @@ export const privateFields = {
 export const ignoredHeader = 'parley-ignored';
 
 const mostNames = 32;
-
 const longestName = 64;
 
 /** The same on a reply of the framework, if it does not say itself how it may be kept. */

@@ -9,23 +9,16 @@ import { DocumentReader } from './document-reader.ts';
 import { Reading } from './reading.ts';
 
 const sweepEveryMs = 3_600_000;
-
 const elsewhereMs = 500;
-
 const askedAtOnce = 2;
-
 /** How long a document that could not be read for a passing reason is left alone. */
 const readAgainMs = 600_000;
-
 /** The same for a model that fails. */
 const embedAgainMs = 60_000;
-
 const maxKnown = 10_000;
 
 const leaseMs = 120_000;
-
 const usualAtOnce = 64;
-
 /** Characters of title and headings before the text: more would push it out of what the model reads. */
 const longestHead = 160;
 

@@ -3,15 +3,11 @@ import type { Block, TableBlock } from './block.ts';
 
 /** Tokens of a passage, without its headings: with them it is still within what a small model of sentences reads. */
 export const passageTokens = 160;
-
 const headerTokens = 60;
-
 const maxDepth = 6;
-
 const longestHeading = 200;
 
 const perWordChar = 0.25;
-
 const perOtherChar = 0.5;
 
 /** Cuts a document into passages: none goes over a heading or a page, each row of a table stands under its header. */
@@ -115,7 +111,6 @@ function toLine(cells: readonly string[]): string {
 }
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
-
 const words = /\S+\s*/g;
 
 /** Cuts a text into pieces of at most so many tokens: between paragraphs, else sentences, else words, else anywhere. Put together again they are the text, but for space at the cuts. */

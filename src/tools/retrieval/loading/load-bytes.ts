@@ -1,26 +1,20 @@
 import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json/json.ts';
 import { readCsvRows } from '#base/text/csv-rows.ts';
-import { trimEndOf } from '#base/text/trim-end.ts';
+import { trimEndOf } from '#base/text/shorten.ts';
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
 import { DocumentFault } from './document-fault.ts';
 import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-format.ts';
 
 const maxHeadingLength = 80;
-
 const underlined = /^(=|-|~|\*){3,}$/;
-
 const numbered = /^(\d+(?:\.\d+)*)[.)]?\s+\p{Lu}/u;
 
 const bounds = { maxDepth: 64, maxNodes: 5_000_000, allowsProto: true };
-
 const deepestHeading = 4;
 
 const heading = /^ {0,3}(#{1,6})\s/;
-
 const underline = /^ {0,3}(=+|-+)\s*$/;
-
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-
 const tableRuleCell = /^:?-+:?$/;
 
 type Loader = (bytes: Uint8Array, bounds: LoadBounds) => LoadedBlocks | Promise<LoadedBlocks>;

@@ -11,9 +11,7 @@ import { focusMessage } from '../focus-message.ts';
 const ChoiceList = lazyView(() => import('../../parts/choice-list.tsx').then(({ ChoiceList: view }) => view));
 
 const at = /^@([^\n]{0,60})$/;
-
 const mostShown = 8;
-
 /** As many answers as stand side by side. */
 const mostAddressees = 3;
 

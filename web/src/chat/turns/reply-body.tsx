@@ -14,9 +14,7 @@ import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.
 import { DeploymentIcon } from '../deployments/deployment-icon.tsx';
 
 const Markdown = lazyView(() => import('../../markdown/markdown.tsx').then(({ Markdown: view }) => view));
-
 const StageList = lazyView(() => import('./stage-list.tsx').then(({ StageList: view }) => view));
-
 const SourcePanel = lazyView(() => import('../../attachments/source-panel.tsx').then(({ SourcePanel: view }) => view));
 
 /** Who answers. */

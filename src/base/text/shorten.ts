@@ -4,3 +4,8 @@ export function trimEndOf(text: string, characters: string): string {
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
+
+/** Returns the text, or its first `maxChars` characters and an ellipsis if it is longer. */
+export function truncate(text: string, maxChars: number): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+}
