@@ -35,6 +35,7 @@ export const ImportRequest = Type.Object(
   },
   { additionalProperties: false },
 );
+export type ImportRequest = Static<typeof ImportRequest>;
 
 const shape = Compile(ImportRequest);
 
@@ -86,8 +87,6 @@ export function parseToolsetRequest(body: unknown): ToolsetRequest {
 export function parseToolRunRequest(body: unknown): ToolRunRequest {
   return requireShape(shapes.run, cleaned(body, optional));
 }
-
-export type ImportRequest = Static<typeof ImportRequest>;
 
 /** Throws invalid_request. */
 export function parseImportRequest(body: unknown): ImportRequest {

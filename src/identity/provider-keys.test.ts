@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '#base/time/clock.ts';
-import type { KeySet } from './openid-configuration.ts';
+import type { KeySet } from './fetch-keys.ts';
 import { ProviderKeys } from './provider-keys.ts';
 
 const minuteMs = 60_000;

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { KeySet } from './openid-configuration.ts';
+import type { KeySet } from './fetch-keys.ts';
 
 const refreshAfterMs = 600_000;
 const usableMs = 86_400_000;

@@ -95,7 +95,7 @@ function toKnown(configuration: Configuration, deps: TokenVerifierDeps, last: Kn
 
 function toProviderKeys(name: string, entry: IdentityProviderEntry, { http, clock, noteFault }: TokenVerifierDeps): ProviderKeys {
   return new ProviderKeys({
-    fetchSet: async () => (await import('./openid-configuration.ts')).fetchKeys(http, entry),
+    fetchSet: async () => (await import('./fetch-keys.ts')).fetchKeys(http, entry),
     clock,
     noteFault: (thrown) => noteFault(`the keys of the identity provider ${name} cannot be had`, thrown),
   });

@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
-import type { KeySet } from './openid-configuration.ts';
+import type { KeySet } from './fetch-keys.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 
 const clockToleranceSeconds = 30;

@@ -1,32 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { ErrorBody } from './error-body.ts';
 import type { ContextOverflow } from './error-conditions.ts';
-
-/** What a caller is told of a failure: `{"error": ErrorBody}` (docs/wire.md, Errors). All four keys are always there. */
-export const ErrorBody = Type.Object({
-  type: Type.String({ description: 'The family of the error.' }),
-  message: Type.String({ description: 'One sentence that names the thing and, where there is one, the way out.' }),
-  param: Type.Union([Type.String(), Type.Null()], {
-    description: 'JSON path of the field at fault, such as messages[2].content.',
-  }),
-  code: Type.Union([Type.String(), Type.Null()], { description: 'A stable word for programs.' }),
-  display_message: Type.Optional(
-    Type.String({ description: 'What an application or an upstream would have people shown in place of `message`.' }),
-  ),
-  deployment: Type.Optional(
-    Type.String({ description: 'With `consent_required` and `consent_outdated`: the deployment whose form it is.' }),
-  ),
-  consent: Type.Optional(
-    Type.Unsafe<Readonly<Record<string, { consentRequired: boolean }>>>({
-      type: 'object',
-      additionalProperties: {
-        type: 'object',
-        required: ['consentRequired'],
-        properties: { consentRequired: { type: 'boolean' } },
-      },
-      description: 'With the same: the form of today, if the caller is the user itself.',
-    }),
-  ),
-});
 
 interface ErrorKind {
   readonly status: number;
@@ -85,7 +58,7 @@ export type ErrorCode = keyof typeof errorKinds;
 /** Statuses that HTTP has for some of `invalid_request`. */
 export type HttpRefusal = 408 | 416 | 417 | 426 | 431;
 
-interface ErrorDetails {
+export interface ErrorDetails {
   /** JSON path of the field at fault. */
   readonly param?: string | null;
   /** Whole seconds after which another try makes sense. */
@@ -164,5 +137,3 @@ export function toErrorBody(error: ParleyError): { error: ErrorBody } {
     error: { type, message, param, code, ...(displayMessage !== null && { display_message: displayMessage }), ...members },
   };
 }
-
-export type ErrorBody = Static<typeof ErrorBody>;

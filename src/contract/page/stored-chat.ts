@@ -19,6 +19,7 @@ export const ChatTurn = Type.Object(
   },
   { additionalProperties: true },
 );
+export type ChatTurn = Static<typeof ChatTurn>;
 
 /** What is asked for by who shares a chat. */
 export const NewShare = Type.Object(
@@ -29,7 +30,7 @@ export const NewShare = Type.Object(
   },
   { additionalProperties: false },
 );
-export type ChatTurn = Static<typeof ChatTurn>;
+export type NewShare = Static<typeof NewShare>;
 
 /** What a list shows of a chat. */
 export const chatHeadFields = {
@@ -64,5 +65,3 @@ export const ChatPatch = Type.Object(
   { additionalProperties: true },
 );
 export type ChatPatch = Static<typeof ChatPatch>;
-
-export type NewShare = Static<typeof NewShare>;

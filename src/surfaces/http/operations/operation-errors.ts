@@ -1,5 +1,6 @@
+import { ErrorBody } from '#contract/errors/error-body.ts';
 import { errorMeanings } from '#contract/errors/error-meanings.ts';
-import { ErrorBody, type ErrorCode } from '#contract/errors/errors.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
 import { buildObject, type ErrorShape } from './operation.ts';
 
 /** `{"error": {"type", "message", "param", "code"}}`. */
