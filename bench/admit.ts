@@ -44,7 +44,6 @@ const consents = 4_000;
 const atOnce = 32;
 const form = { app: { consentRequired: true } };
 const generous = { minute: 1e12, day: 1e12, requestMinute: 1e12, requestDay: 1e12 };
-
 const asking = { endpoint: 'http://127.0.0.1:1/', features: { consentRequired: true } };
 const configuration = {
   models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } },

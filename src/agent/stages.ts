@@ -6,7 +6,6 @@ import type { KeptResults } from './results/kept-results.ts';
 
 /** Passages begin with a bracket as well, such as `[1] handbook.md`. */
 const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
-
 export const contextStageName = 'Room for the conversation';
 
 /** What a tool gave, as the model and the stage of the run show it. */

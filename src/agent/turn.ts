@@ -9,7 +9,6 @@ const maxCalls = 128;
 const maxArgumentsLength = 1_000_000;
 /** Of all else that is collected: text, thoughts, names, and what comes with a call. */
 const maxLength = 16_000_000;
-
 const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
 
 /** A call a model asked for, whole. Further fields came from the upstream and are given back to it. */

@@ -18,7 +18,6 @@ const application = Type.Optional(
 
 /** What a toolset is asked for before it is saved, as far as it can be read before the toolset itself. */
 const AnyToolset = Type.Object({ toolset: Type.Object({}), application }, { additionalProperties: false });
-
 const names = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
 /** What of an OpenAPI document shall become tools; `url` or `document` is there, or both. */
@@ -38,7 +37,6 @@ export const ImportRequest = Type.Object(
 export type ImportRequest = Static<typeof ImportRequest>;
 
 const shape = Compile(ImportRequest);
-
 const optionalImportFields: ReadonlySet<string> = new Set(Object.keys(ImportRequest.properties));
 
 export type ToolsetRequest = Static<typeof AnyToolset>;

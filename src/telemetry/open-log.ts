@@ -10,7 +10,6 @@ import type { CallListener, MeasuredCall } from './measured-call.ts';
 const stdout = 1;
 /** Bytes that may wait for a stalled reader of stdout; further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
-
 /** JSON text of these needs no escapes. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 

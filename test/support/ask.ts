@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as openRequest } from 'node:http';
 import type { Completion } from '#contract/chat/chunk.ts';
-import type { ErrorBody } from '#contract/errors/errors.ts';
+import type { ErrorBody } from '#contract/errors/error-body.ts';
 import { StreamReader } from './read-events.ts';
 
 /** A request exactly as it shall be sent. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Chunk, Delta, Usage } from '#contract/chat/chunk.ts';
-import type { ErrorBody } from '#contract/errors/errors.ts';
+import type { ErrorBody } from '#contract/errors/error-body.ts';
 
 /** What a stream brought, up to its end. */
 export interface Streamed {

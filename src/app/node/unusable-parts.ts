@@ -6,7 +6,6 @@ import type { Reason } from '#surfaces/ops/routes.ts';
 
 const maxParts = 5;
 const maxNameLength = 100;
-
 const maxNames = 5;
 /** Applications whose log lines are remembered: users can save any number of them. */
 const maxLogged = 1000;

@@ -7,7 +7,6 @@ import type { Log } from '#telemetry/log.ts';
 
 /** How Node tells of requests, by their `Expect`. */
 const requests = ['request', 'checkContinue', 'checkExpectation'] as const;
-
 const openWhileStopping = /^\/(health|ready|metrics)$/;
 
 /** The part of an HTTP server that a stop needs; Node's has it. */

@@ -5,7 +5,6 @@ import { ParleyError } from './errors.ts';
 const maxSearchedValues = 12_000;
 /** No known field has a longer name. */
 const maxNameChars = 100;
-
 /** Longest URL that most servers accept. `data:` URLs hold their content and have only the bound of the body. */
 const maxUrlChars = 8 * 1024;
 

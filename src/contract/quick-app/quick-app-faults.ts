@@ -9,7 +9,6 @@ import { QuickAppForm } from './form.ts';
 import { keepSecrets } from './secrets.ts';
 
 const schema = Compile(QuickAppForm);
-
 /** `mcp_toolset[0]`, of which a path from the toolset on knows nothing. */
 const depth = 2;
 

@@ -8,11 +8,9 @@ import { parseItems } from './parse-items.ts';
 import { parseTools, type ResponsesTool } from './tools.ts';
 
 const text = Type.String();
-
 const mostKeys = 16;
 const longestKey = 64;
 const longestValue = 512;
-
 const anyObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
 const optional = Type.Optional(text);
 

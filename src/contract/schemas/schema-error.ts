@@ -13,7 +13,6 @@ const maxTotalMs = 1_000;
 export const unusableSchema = 'the schema cannot be used';
 /** Result for a check that takes too long. */
 export const slowSchema = 'the check against the schema takes too long';
-
 const deepest = 16;
 
 /** Time that is left for checks that belong together. */

@@ -11,7 +11,6 @@ import {
 
 /** How every reference to a file begins. */
 export const fileScheme = 'files/';
-
 /** Clients resolve references against the API. The host is a placeholder for any host. */
 const apiBase = 'http://parley.invalid/v1/';
 const schemeAtStart = /^[a-z][a-z0-9+.-]{0,30}:/i;

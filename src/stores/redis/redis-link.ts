@@ -10,7 +10,6 @@ const disconnectTimeoutMs = 500;
 const shortestRetryMs = 50;
 const longestRetryMs = 2_000;
 const heartbeatMs = 15_000;
-
 const nodeIdBytes = 12;
 
 interface LinkDeps {

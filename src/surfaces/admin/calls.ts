@@ -7,7 +7,6 @@ import { filterNames, type Query, readFilter, readLimit, readPlace, readText, re
 const limits = { most: 500, otherwise: 50 };
 /** How calls end. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
-
 const dayMs = 86_400_000;
 const mostDays = 366;
 const defaultDays = 30;

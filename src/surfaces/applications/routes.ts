@@ -21,7 +21,6 @@ import { readApplication } from './read-application.ts';
 import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './who-may.ts';
 
 const base = '/v1/applications/';
-
 const versionsBase = '/v1/versions/applications/';
 
 /** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (docs/wire.md, Applications). */

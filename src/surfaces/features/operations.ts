@@ -5,7 +5,6 @@ import { inDeploymentPath } from '../http/operations/operation-examples.ts';
 
 const text: Schema = { type: 'string' };
 const estimated: Schema = { type: 'boolean', description: 'Whether it is an estimate; absent if a program counted.' };
-
 const failed: Schema = buildObject({ status: { const: 'error' }, error: text });
 
 const tokenizeRequest: NamedSchema = {

@@ -6,7 +6,6 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { MuteServerFault } from './server-fault.ts';
 
 const freshMs = 600_000;
-
 /** The cache that they lie in. */
 export const muteBounds: BoundedCacheOptions<Mute> = { maxBytes: 256 * 1024, bytesOf: ({ what }) => what.length };
 

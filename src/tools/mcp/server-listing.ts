@@ -13,7 +13,6 @@ import { toParameters } from './to-parameters.ts';
 const freshMs = 300_000;
 const maxPrompts = 20;
 const longestStarter = 4000;
-
 /** As many as a model can be offered. */
 const mostTools = 512;
 const maxNameChars = 200;
@@ -21,7 +20,6 @@ const maxNameChars = 200;
 const mostSchemaChars = 2 * 1024 ** 2;
 /** Their values are words of JSON Schema or names, which a short secret may be by chance. */
 const structural: ReadonlySet<string> = new Set(['type', 'required', 'format', '$ref']);
-
 const listFreshMs = 60_000;
 const longestFreshMs = 3_600_000;
 /** In characters; whoever tells a model of it shortens it further. */

@@ -8,9 +8,7 @@ const hasDefinitions = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
 
 /** A number of which the dot is yet to come: with it, it goes on with the list before. */
 const mayBecomeItem = /^ {0,3}\d{1,9}$/;
-
 const atFirst = 8000;
-
 /** Characters that are added at once. */
 const fewest = 400;
 const most = 8000;

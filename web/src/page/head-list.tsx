@@ -8,7 +8,6 @@ import { HeadItem } from './head-item.tsx';
 import { useHeads, usePage } from './page.tsx';
 
 const drawnAtOnce = 100;
-
 const nothing = { asked: '', ids: new Set<string>(), isDone: true };
 const none: Excerpts = new Map();
 

@@ -24,7 +24,6 @@ const BackgroundPage = lazyView(() => import('../background/background-page.tsx'
 const TemporaryChat = lazyView(() => import('../temporary/temporary-chat.tsx').then(({ TemporaryChat: view }) => view));
 const SharedPage = lazyView(() => import('../share/shared-page.tsx').then(({ SharedPage: view }) => view));
 const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
-
 const everyMs = 300_000;
 
 interface SignedInProps {

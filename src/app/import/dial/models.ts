@@ -12,7 +12,6 @@ const fates = {
 
 const limitKeys = ['maxTotalTokens', 'maxPromptTokens', 'maxCompletionTokens'] as const;
 const priceKeys = ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const;
-
 const operation = /\/(chat\/completions|embeddings)\/?(?=\?|$)/;
 const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
 

@@ -46,7 +46,6 @@ import { toMetadata } from './to-metadata.ts';
 
 /** `security.maxBodyBytes` may be less. */
 const maxOperationBytes = 1024 ** 2;
-
 const longestPath = 200;
 
 /** What is stored beside files, and what is done with all of it alike. */

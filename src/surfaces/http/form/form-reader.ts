@@ -7,7 +7,6 @@ const maxPreambleBytes = 1024;
 const maxHeadBytes = 8192;
 /** Of other fields. */
 const maxSkippedBytes = 16 * 1024 ** 2;
-
 const lingerMs = 5_000;
 
 /** The boundary of a `multipart/form-data` body (RFC 2046, 5.1.1); undefined for other media types. Throws where it is missing or malformed. */

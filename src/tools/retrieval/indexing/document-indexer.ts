@@ -16,7 +16,6 @@ const readAgainMs = 600_000;
 /** The same for a model that fails. */
 const embedAgainMs = 60_000;
 const maxKnown = 10_000;
-
 const leaseMs = 120_000;
 const usualAtOnce = 64;
 /** Characters of title and headings before the text: more would push it out of what the model reads. */

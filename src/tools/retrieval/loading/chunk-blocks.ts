@@ -6,7 +6,6 @@ export const passageTokens = 160;
 const headerTokens = 60;
 const maxDepth = 6;
 const longestHeading = 200;
-
 const perWordChar = 0.25;
 const perOtherChar = 0.5;
 

@@ -8,10 +8,8 @@ import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-fo
 const maxHeadingLength = 80;
 const underlined = /^(=|-|~|\*){3,}$/;
 const numbered = /^(\d+(?:\.\d+)*)[.)]?\s+\p{Lu}/u;
-
 const bounds = { maxDepth: 64, maxNodes: 5_000_000, allowsProto: true };
 const deepestHeading = 4;
-
 const heading = /^ {0,3}(#{1,6})\s/;
 const underline = /^ {0,3}(=+|-+)\s*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;

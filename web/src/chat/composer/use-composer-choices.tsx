@@ -14,7 +14,6 @@ const at = /^@([^\n]{0,60})$/;
 const mostShown = 8;
 /** As many answers as stand side by side. */
 const mostAddressees = 3;
-
 const PromptChoice = lazyView(() => import('../../prompts/prompt-choice.tsx').then(({ PromptChoice: view }) => view));
 
 const slash = /^\/([^\n]{0,60})$/;
