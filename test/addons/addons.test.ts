@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Addons, AddonTools, findAddons } from '#agent/addons.ts';
 import { runLoop } from '#agent/loop.ts';
 import type { LoopOptions } from '#agent/loop-options.ts';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { LoadedTools } from '#domain/tools/tool.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';

@@ -4,9 +4,9 @@ import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
 import { parseText } from '#configuration/parse-text.ts';
-import { complete } from '../../src/contract/configuration/complete.ts';
 import { Configuration } from '../../src/contract/configuration/configuration.ts';
 import { explain } from '../../src/contract/configuration/explain.ts';
+import { complete } from '../../src/contract/configuration/schema-node.ts';
 import { isDeploymentId } from '../../src/contract/deployment-path.ts';
 import { checkFiles } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConsentStore, StoredConsent } from '#domain/consent/consent-store.ts';
+import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { callerKey } from '#test/start-service.ts';

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { NodeState } from '#app/node/node-state.ts';
 import { openDatabase } from '#app/node/open-database.ts';
 import { readSettings } from '#app/settings.ts';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { toSnapshot } from '#domain/deployments/config-snapshot.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
-import { openRedis } from '#stores/redis/open-redis.ts';
+import { openRedis } from '#stores/redis/redis-link.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';

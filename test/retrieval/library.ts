@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
-import type { TextEmbedder } from '../../src/tools/retrieval/text-embedder.ts';
+import type { TextEmbedder } from '../../src/tools/retrieval/deployment-embedder.ts';
 
 /** Contents that are gone with the test, and how often each was read. Reading can be held up. */
 export class MemoryBlobs implements BlobStore {

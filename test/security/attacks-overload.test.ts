@@ -6,7 +6,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bucketOf } from '#domain/files/bucket.ts';
 import { paceBodies } from '#surfaces/http/body-pace.ts';
-import { redact } from '#telemetry/redact.ts';
+import { redact } from '#telemetry/log.ts';
 import { listeningAt } from '#test/listening.ts';
 import { measureLongestHold } from '#test/longest-hold.ts';
 import { withKey } from '#test/start-service.ts';

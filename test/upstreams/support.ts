@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Accumulator } from '#contract/chat/accumulate.ts';
 import type { Chunk, Completion } from '#contract/chat/chunk.ts';
+import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { framesOf } from '#test/streamed-reply.ts';
 import { MessageReader } from '#upstreams/anthropic/message-reader.ts';
