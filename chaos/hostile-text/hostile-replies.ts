@@ -259,7 +259,8 @@ const templates: Readonly<Record<Form, Template>> = {
   gemini,
   bedrock,
 };
-const errorStatuses = [400, 401, 404, 408, 413, 422, 429, 500, 503];
+const errorStatuses = [400, 401, 404, 408, 413, 422, 500, 503];
+const limitedStatus = 429;
 const repeats = [300, 300, 8_000];
 /** Larger events are not sent thousands of times. */
 const mostRepeatedChars = 4_000_000;
@@ -268,6 +269,8 @@ const mostRepeatedChars = 4_000_000;
 export interface ReplyForm {
   readonly isStream: boolean;
   readonly isLarge: boolean;
+  /** Whether the reply is an error 429, after which the service does not call that upstream for 30 s or more. */
+  readonly isLimited: boolean;
 }
 
 /** A hostile reply, and what is hostile in it. */
@@ -278,16 +281,16 @@ export interface HostileReply {
 }
 
 /** Draws a reply of a form: a hostile place, or events many times, in some framing; sometimes an error, or a hostile field. */
-export function drawReply(form: Form, { isStream, isLarge }: ReplyForm, random: Random): HostileReply {
+export function drawReply(form: Form, { isStream, isLarge, isLimited }: ReplyForm, random: Random): HostileReply {
   const hostile = drawText(random, isLarge);
   const template = templates[form];
   const fields = random.chance(0.08) ? [drawReplyField(hostile, random)] : [];
   const title = (what: string): string =>
     `${form} ${what}${fields.length > 0 ? ` ${fields[0]?.slice(0, 25)}` : ''}: ${hostile.name}`;
-  if (!isStream || random.chance(0.08)) {
-    const isError = random.chance(isStream ? 0.8 : 0.15);
+  if (!isStream || isLimited || random.chance(0.08)) {
+    const isError = isLimited || random.chance(isStream ? 0.8 : 0.15);
     const { build, what } = spoilOnePlace(isError ? template.error : template.whole, hostile, random);
-    const status = isError ? random.pick(errorStatuses) : 200;
+    const status = isError ? (isLimited ? limitedStatus : random.pick(errorStatuses)) : 200;
     return {
       title: title(`${isError ? `error ${status}` : 'whole'} ${what}`),
       steps: () => {
@@ -348,7 +351,11 @@ function renumbered(value: unknown, nth: number, times: number): unknown {
 }
 
 /** A chat completion that calls tools, as many as are offered, with hostile arguments. */
-export function drawCalls(names: readonly string[], { isStream, isLarge }: ReplyForm, random: Random): readonly Step[] {
+export function drawCalls(
+  names: readonly string[],
+  { isStream, isLarge }: Omit<ReplyForm, 'isLimited'>,
+  random: Random,
+): readonly Step[] {
   const hostile = drawText(random, isLarge);
   const text = hostile.build(random.pick([40, 3_000, 30_000]));
   const calls = names.slice(0, 3).map((name, index) => {

@@ -31,6 +31,9 @@ const kinds = [
   { kind: 'reply', end: 0.97, largeShare: 0.02 },
   { kind: 'mcp', end: 1, largeShare: 0.07 },
 ] as const;
+/** Models whose upstreams reply with 429 only. The replies of others must not stop the calls for half a minute. */
+const limited = forms.map((form) => `${form}-limited`);
+const limitedShare = 0.02;
 const surfaces = ['chat', 'messages', 'responses'] as const;
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 
@@ -94,10 +97,11 @@ function randomAt(seed: number, nth: number): Random {
 
 function configure(url: string): object {
   const base = toConfiguration(`${url}/openai`) as { readonly models: object; readonly applications: object };
-  const models = forms.map((form) => {
-    const { model, upstream } = upstreamOf(form === 'responses' ? 'openai' : form, `${url}/${form}`);
+  const models = [...forms, ...limited].map((name) => {
+    const form = toForm(name);
+    const { model, upstream } = upstreamOf(form === 'responses' ? 'openai' : form, `${url}/${name.replace('-', '/')}`);
     return [
-      form,
+      name,
       {
         ...model,
         maxRetryAttempts: 1,
@@ -119,13 +123,18 @@ function configure(url: string): object {
 function drawReplyInput(seed: number, nth: number): RouteInput {
   const random = randomAt(seed, nth);
   const [surface, isStream] = [random.pick(surfaces), random.chance(0.7)];
-  const deployment = random.pick([...forms, 'app']);
-  const { title } = drawReply(toForm(deployment), { isStream, isLarge: kindAt(nth).isLarge }, random);
+  const deployment = drawDeployment(random);
+  const isLimited = limited.includes(deployment);
+  const { title } = drawReply(toForm(deployment), { isStream, isLarge: kindAt(nth).isLarge, isLimited }, random);
   return toPost(`reply to ${surface} by ${deployment}, ${title}`, { surface, deployment, isStream, nth });
 }
 
+function drawDeployment(random: Random): string {
+  return random.pick(random.chance(limitedShare) ? limited : [...forms, 'app']);
+}
+
 function toForm(deployment: string): Form {
-  return forms.find((form) => form === deployment) ?? 'dial';
+  return forms.find((form) => form === deployment.split('-')[0]) ?? 'dial';
 }
 
 /** A good request that makes the service talk to a hostile MCP server. */
@@ -195,8 +204,8 @@ function toReply(request: HostileRequest, seed: number): readonly Step[] {
   // What the request drew comes before what its reply draws.
   random.pick(surfaces);
   random.chance(0.7);
-  random.pick([...forms, 'app']);
-  return drawReply(form, { isStream, isLarge }, random).steps();
+  const isLimited = limited.includes(drawDeployment(random));
+  return drawReply(form, { isStream, isLarge, isLimited }, random).steps();
 }
 
 /** Share of large replies to requests that have no number. */
@@ -209,7 +218,7 @@ function toModelReply(
   { body, nth }: { readonly body: string; readonly nth: number },
 ): readonly Step[] {
   const random = new Random(body.length * 31 + (body.at(-20)?.charCodeAt(0) ?? 0) + nth);
-  const replyForm = { isStream, isLarge: random.chance(largeModelShare) };
+  const replyForm = { isStream, isLarge: random.chance(largeModelShare), isLimited: false };
   const names = [...body.matchAll(/"function":\{"name":"([^"\\]{1,64})"/g)].flatMap(([, name]) => name ?? []);
   const isCalled = body.includes('"role":"tool"');
   return names.length === 0 || isCalled || form !== 'openai'
