@@ -11,8 +11,8 @@ export interface Inputs {
   readonly titleAt: (nth: number) => string;
 }
 
-const batchSize = 1_000;
-const inputsAtOnce = 24;
+const batchSize = 2_000;
+const inputsAtOnce = 48;
 const shortInputs = 1_500;
 const maxTries = 3;
 /** The clocks of two processes, and work after an answer. */
