@@ -81,4 +81,25 @@ describe('createVendorProtocol', () => {
     expect(frames).toBeGreaterThanOrEqual(2_000);
     expect(Math.max(...turns)).toBeLessThanOrEqual(64);
   });
+
+  it.each([
+    ['in one line', '"x",', ''],
+    ['in one line each', '"x",\ndata: ', ''],
+    ['in one line each with CR LF', '"x",\r\ndata: ', ''],
+    ['nested', '[', ']'],
+  ])('rejects an event with 100,000 invalid parts %s', async (_, part, end) => {
+    const [start, rest] = ['data: {"candidates":[{"content":{"parts":[', `"x"]}}]}\n\n`];
+    const { fault } = await readByTurns(`${start}${part.repeat(100_000)}${end.repeat(100_000)}${rest}`);
+    expect(fault).toMatchObject({ kind: 'broken', message: expect.stringContaining('too many items') });
+  });
+
+  it('accepts an event with 1,000 parts after other events, and arguments with 100,000 items', async () => {
+    const args = { list: Array.from({ length: 100_000 }, (_, nth) => nth), text: '[{",'.repeat(10_000) };
+    const call = { content: { role: 'model', parts: [{ functionCall: { name: 'look', args } }] } };
+    const many = toEvent({ content: { role: 'model', parts: Array(1_000).fill(image) } });
+    const end = toEvent({ content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP' });
+    const { fault, frames } = await readByTurns(many.repeat(3) + toEvent(call) + end);
+    expect(fault).toBeUndefined();
+    expect(frames).toBeGreaterThanOrEqual(3_000);
+  });
 });
