@@ -4,7 +4,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import type { ConversationPlace } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
 import { requireStorable } from '../engine/require-storable.ts';
-import { openSealed } from '../open-sealed.ts';
+import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ConversationItemRow } from './response-schema.ts';
 
@@ -20,7 +20,7 @@ export function openItem(
   seal: Seal,
   { conversation, nth, sealed_item }: Pick<ConversationItemRow, 'conversation' | 'nth' | 'sealed_item'>,
 ): JsonObject {
-  return openSealed(seal, sealed_item, toItemPlace(conversation, nth));
+  return openSealedObject(seal, sealed_item, toItemPlace(conversation, nth));
 }
 
 /** Adds items behind the others; undefined if the conversation is gone, `taken` for an id that is there already: then none is added. */
