@@ -6,6 +6,8 @@ import type { Answered } from '#test/ask.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { freshSqlite } from '../stores/sql/engines.ts';
 
+export type { NodeReport };
+
 /** The service with a journal in a real database. */
 export interface AdminHouse extends AsyncDisposable {
   readonly service: TestService;

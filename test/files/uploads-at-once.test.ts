@@ -1,6 +1,6 @@
 import { request as openRequest } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
+import { getBucket } from '#test/buckets.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type StoredFileService, startFilesOnDisk } from './support.ts';
 
@@ -29,7 +29,7 @@ it('slow uploads of one user keep no other from storing files', async () => {
   await vi.waitUntil(async () => (await files.store.names()).length === 2, { timeout: 10_000 });
   const refused = await files.put('three', 'x');
   expect([refused.status, refused.error.code, refused.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
-  const others = `/v1/files/${bucketOf('key:other')}/three`;
+  const others = `/v1/files/${getBucket('key:other')}/three`;
   expect((await files.service.ask({ method: 'PUT', path: others, headers: { 'api-key': 'other' }, body: 'x' })).status).toBe(200);
   slow[0].end();
   expect(await slow[0].status).toBe(200);

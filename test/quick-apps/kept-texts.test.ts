@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '#base/time/clock.ts';
 import { toReference } from '#domain/files/file-references.ts';
-import { StoreFault } from '#domain/store-fault.ts';
 import { KeptTexts } from '#services/files/kept-texts.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { MemoryBlobs } from '../retrieval/library.ts';
 import { calls, messageOf, operationsOf, type Rig, says, startRig, toldTo, user } from './support.ts';
 
@@ -106,7 +106,7 @@ describe('long results of tools', () => {
 
   it('are cut where they cannot be kept, and the call goes on', async () => {
     await using rig = await start(readsAll(), says('Done.'), says('Welcome.'));
-    blobs.write = () => Promise.reject(new StoreFault('away'));
+    blobs.write = () => Promise.reject(createStoreError('away'));
     const reply = await readIn(rig);
     expect([reply, sizeOf(reply) < 88_000]).toEqual([expect.objectContaining({ content: 'Done.' }), true]);
     await goOn(rig, reply);
@@ -118,7 +118,7 @@ describe('long results of tools', () => {
     await using rig = await start(readsAll(), says('Done.'), says('Welcome.'));
     const reply = await readIn(rig);
     const { read } = blobs;
-    blobs.read = () => Promise.reject(new StoreFault('away'));
+    blobs.read = () => Promise.reject(createStoreError('away'));
     const refused = await goOn(rig, reply);
     expect([refused.status, refused.error.code]).toEqual([503, 'overloaded']);
     blobs.read = read;
@@ -250,7 +250,7 @@ describe('texts', () => {
     await texts.keep(owner, texts.newName(), 'old');
     pass(40 * 86_400_000);
     const { list } = index;
-    index.list = () => Promise.reject(new StoreFault('away'));
+    index.list = () => Promise.reject(createStoreError('away'));
     expect(await texts.keep(owner, texts.newName(), 'new')).toBe(true);
     await expect.poll(() => faults).toContain('texts that conversations went on from could not be deleted');
     index.list = list;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import { StoreFault } from '#domain/store-fault.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { withKey } from '#test/start-service.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { clientsInTurn, post, startResponsesService } from './support.ts';
 
 vi.setConfig({ testTimeout: 15_000 });
@@ -219,7 +219,7 @@ function failOnce<Store extends object>(store: Store, step: keyof Store): { isAr
     value: (...args: unknown[]) => {
       if (!failing.isArmed) return works(...args);
       failing.isArmed = false;
-      return Promise.reject(new StoreFault('the store failed for a moment'));
+      return Promise.reject(createStoreError('the store failed for a moment'));
     },
   });
   return failing;

@@ -4,9 +4,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as passed } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
 import { paceBodies } from '#surfaces/http/body-pace.ts';
 import { redact } from '#telemetry/redact.ts';
+import { getBucket } from '#test/buckets.ts';
 import { listeningAt } from '#test/listening.ts';
 import { measureLongestHold } from '#test/longest-hold.ts';
 import { withKey } from '#test/start-service.ts';
@@ -14,7 +14,7 @@ import { pathOf } from '../applications/support.ts';
 import { inTime } from './fuzz-support.ts';
 import { startWhole, type WholeService } from './support.ts';
 
-const bucket = bucketOf('key:test');
+const bucket = getBucket('key:test');
 let whole: WholeService;
 
 beforeAll(async () => {

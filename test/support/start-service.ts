@@ -68,6 +68,10 @@ export interface ServiceOptions {
   readonly noteFault?: (message: string, thrown: unknown) => void;
 }
 
+/** An entry of the audit log, as `noteAudit` receives it. */
+export type AuditEvent = Parameters<NoteAudit>[0];
+export type { DependencyGraph };
+
 type Headers = Readonly<Record<string, string>>;
 
 export interface TestService extends AsyncDisposable {
