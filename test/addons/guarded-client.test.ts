@@ -5,8 +5,8 @@ import { LeanClient } from '#base/http/lean-client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { guardClient } from '#base/net/guarded-client.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
+import { never, startServer } from '#test/rest-tools.ts';
 import { UndiciClient } from '../http/undici-client.ts';
-import { never, startServer } from './support.ts';
 
 const clients: [name: string, make: (options: HttpClientOptions) => HttpClient][] = [
   ['undici', (options) => new UndiciClient(options)],

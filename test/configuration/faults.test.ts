@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkCommand } from '#app/check-command.ts';
-import { checkFiles, checkValue, makeFolder } from './support.ts';
+import { checkFiles, checkValue, makeFolder } from '#test/check-files.ts';
 
 /** A number beyond 1.8e308, which Parley keeps as it is written. */
 const infinite = (JSON as unknown as { rawJSON(text: string): object }).rawJSON('1e309');
