@@ -26,7 +26,10 @@ describe('when the caller leaves', () => {
     const seen: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
     for await (const frame of run({ ask: model.ask, tools: [hanging(seen)] })) {
-      if (frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) break;
+      if (!frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) continue;
+      // A tool starts after its stage, when its arguments have been checked.
+      while (seen.length < 1) await new Promise(setImmediate);
+      break;
     }
     expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
   });
