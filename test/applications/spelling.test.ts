@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { freshSqlite } from '#test/sql-engines.ts';
 import { createApplicationStore, createFileIndex } from '#test/sql-stores.ts';
 import { type TestService, withKey } from '#test/start-service.ts';
 import { accept, deleteConsent, isAccepted } from '../consent/support.ts';
 import { openStore, startFiles } from '../files/support.ts';
-import { freshSqlite } from '../stores/sql/engines.ts';
 import { ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
 
 let service: TestService;

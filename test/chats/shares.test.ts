@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
 import { type Answered, ask } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { createPerRequestKeys, issuePerRequestKey } from '#test/per-request-keys.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 
 const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
 const own = getBucket('key:test');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { freshSqlite } from '#test/sql-engines.ts';
 import { createFileIndex } from '#test/sql-stores.ts';
-import { freshSqlite } from '../stores/sql/engines.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 
 interface Listed {

@@ -1,9 +1,9 @@
 import { type ClientRequest, request as openRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { describeOnEach } from '#test/sql-engines.ts';
 import { createFileIndex } from '#test/sql-stores.ts';
 import { callerKey } from '#test/start-service.ts';
-import { describeOnEach } from '../stores/sql/engines.ts';
 import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
 
 const maxBucketBytes = 100_000;

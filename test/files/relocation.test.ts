@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Answered, ask } from '#test/ask.ts';
+import { type FreshDatabase, freshPostgres, freshSqlite } from '#test/sql-engines.ts';
 import { createApplicationStore, createFileIndex } from '#test/sql-stores.ts';
 import { callerKey } from '#test/start-service.ts';
 import { quickApp } from '../applications/support.ts';
-import { type FreshDatabase, freshPostgres, freshSqlite } from '../stores/sql/engines.ts';
 import { type FileService, openStore, startFiles, type storeKinds, type TestStore } from './support.ts';
 
 const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };

@@ -10,9 +10,9 @@ import { S3BlobStore } from '#stores/files/s3-blob-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { describeOnEach, freshSqlite } from '#test/sql-engines.ts';
 import { startS3, type TestS3 } from '#test/start-s3.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { describeOnEach, freshSqlite } from '../stores/sql/engines.ts';
 import { startFiles } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

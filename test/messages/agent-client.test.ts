@@ -6,7 +6,7 @@ import { delta, finish } from '#test/chunks.ts';
 import { grammarFaults, readMessageEvents } from '#test/message-events.ts';
 import { eventsReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { recorded, upstreamOf } from '../upstreams/vendor-support.ts';
+import { recorded, upstreamOf } from '#test/vendor-replies.ts';
 
 /**
  * What an agent for the command line sends on the dialect, part for part as it sends it, its texts replaced: the first request of a

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import {
   eventsReply,
@@ -9,7 +10,6 @@ import {
   startScriptedUpstream,
   toEvent,
 } from '#test/scripted-upstream.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 import {
   calls,
   getTrace,

@@ -4,11 +4,11 @@ import type { Clock } from '#base/time/clock.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { KeptTexts } from '#services/files/kept-texts.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
 import { createStoreError } from '#test/store-error.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
-import { describeOnEach } from '../stores/sql/engines.ts';
 import { calls, messageOf, operationsOf, says, startRig } from './support.ts';
 
 const ann = { subject: 'ann', application: 'app' };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
 
 let api: ScriptedUpstream;

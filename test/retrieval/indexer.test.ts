@@ -4,10 +4,11 @@ import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { Lease, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { OpenDatabase, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
+import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
-import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
-import { LetterEmbedder, MemoryBlobs, until } from './library.ts';
+import { LetterEmbedder, until } from './library.ts';
 
 const text = 'A first paragraph.\n\nAnother one.';
 /** Of more passages than are embedded in one step. */

@@ -338,8 +338,7 @@ describe('the configured embedding model', () => {
     await using rig = await startWith(shelves, [reference], { query: 'room' }, { configuration });
     await rig.chat('look');
     const [file] = shelves.files.all;
-    const { documentOf } = await import('../../src/tools/retrieval/indexing/read-content.ts');
-    const document = documentOf((await shelves.index.contentOf(file?.blob ?? '')) ?? '');
+    const document = await shelves.findDocument(file?.blob ?? '');
     const key = { document, model: 'vectors vectors' };
     await until(async () => (await shelves.index.countVectors(key)) === (await shelves.index.find(document))?.passages);
     expect(await shelves.index.countVectors({ document, model: 'local:minilm-l6-v2' })).toBe(0);

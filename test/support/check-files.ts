@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { checkCommand } from '#app/check-command.ts';
+import { parseText } from '#configuration/parse-text.ts';
 import type { Environment } from '#configuration/substitute.ts';
 
 /** A folder of its own that goes with the test. */
@@ -35,6 +36,16 @@ export async function checkFiles(
   for (const [name, text] of Object.entries(files)) paths.push(await folder.write(name, text));
   const { lines } = await checkCommand(paths, environment);
   return lines.map((line) => line.replaceAll(`${folder.path}/`, ''));
+}
+
+/** Parses a configuration in the format that the name of its file has. */
+export function parseConfiguration(name: string, text: string): ReturnType<typeof parseText> {
+  return parseText(name, text);
+}
+
+/** Runs `parley check` for files by path. */
+export function checkPaths(paths: readonly string[], environment: Environment = {}): ReturnType<typeof checkCommand> {
+  return checkCommand(paths, environment);
 }
 
 /** The same of one value, written as `parley.json`. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { JsonFault, parseJson } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { begin, ended, openBench, traceparent } from './support.ts';
+import { begin, createUpstreamError, ended, openBench, traceparent } from '#test/telemetry-bench.ts';
 
 const caller = { subject: 'ada@example.com', project: 'lab', roles: ['default'], chain: null };
 
@@ -120,7 +119,7 @@ describe('a failed call', () => {
 
 describe('canaries', () => {
   const content = 'canary-content';
-  const fault = new UpstreamFault('refused', `cannot answer "${content}"`, { status: 500, code: 'server_error' });
+  const fault = createUpstreamError(`cannot answer "${content}"`);
   const jsonFault = (() => {
     try {
       return parseJson(`${content}, not JSON`);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { begin, ended, openBench, traceparent } from './support.ts';
+import { begin, ended, openBench, traceparent } from '#test/telemetry-bench.ts';
 
 interface Received {
   readonly path: string;

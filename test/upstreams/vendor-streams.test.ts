@@ -13,7 +13,7 @@ import {
   toEvent,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { bytesOf, recorded, upstreamOf, type Vendor, vendorNames } from './vendor-support.ts';
+import { bytesOf, recorded, upstreamOf, type Vendor, vendorNames } from '#test/vendor-replies.ts';
 
 const words = 'Grüße, 你好 😀: "a\\b"\nBye.';
 let upstream: ScriptedUpstream;

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import { createKeyStores, type OpenDatabase } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
-import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 

@@ -7,7 +7,7 @@ import type { ItemQuery } from '#domain/responses/conversation-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
-import { describeOnEach, freshPostgres } from './engines.ts';
+import { describeOnEach, freshPostgres } from '#test/sql-engines.ts';
 import { lockRows, untilWaiting } from './lock-rows.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);

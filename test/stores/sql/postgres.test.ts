@@ -9,8 +9,8 @@ import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';
 import { askPostgres } from '#test/ask-postgres.ts';
 import { sharedServer } from '#test/shared-server.ts';
+import { freshPostgres } from '#test/sql-engines.ts';
 import { startPostgres } from '#test/start-postgres.ts';
-import { freshPostgres } from './engines.ts';
 
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 const backends = `select pid from pg_stat_activity where datname = current_database() and application_name = 'parley'`;

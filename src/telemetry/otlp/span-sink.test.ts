@@ -3,10 +3,10 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { describe, expect, test } from 'vitest';
 import { TraceIds } from '#base/http/trace-context.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { MeasuredCall } from '#telemetry/measured-call.ts';
-import { SpanSink, type SpanTaker } from '#telemetry/otlp/span-sink.ts';
-import { SeriesStore } from '#telemetry/series-store.ts';
-import { begin, openBench, traceparent } from './support.ts';
+import { begin, openBench, traceparent } from '#test/telemetry-bench.ts';
+import { MeasuredCall } from '../measured-call.ts';
+import { SeriesStore } from '../series-store.ts';
+import { SpanSink, type SpanTaker } from './span-sink.ts';
 
 type Span = Parameters<SpanTaker['onEnd']>[0];
 

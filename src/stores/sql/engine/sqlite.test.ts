@@ -10,15 +10,15 @@ import { describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
-import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
-import type { OpenDatabase, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
-import { openSqlite } from '#stores/sql/engine/sqlite.ts';
-import { NewerDatabase } from '#stores/sql/migrate.ts';
-import type { Schema } from '#stores/sql/schema.ts';
-import { freshSqlite } from './engines.ts';
+import { freshSqlite } from '#test/sql-engines.ts';
+import { SqlApplicationStore } from '../applications/application-store.ts';
+import { SqlConsentStore } from '../consents/consent-store.ts';
+import { NewerDatabase } from '../migrate.ts';
+import type { Schema } from '../schema.ts';
+import type { OpenDatabase, SqlDatabase } from './sql-database.ts';
+import { openSqlite } from './sqlite.ts';
 
-const fixture = fileURLToPath(new URL('./fixtures/put-and-tell.ts', import.meta.url));
+const fixture = fileURLToPath(import.meta.resolve('#test/put-and-tell.ts'));
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 
 /** A process that puts consents, or responses; `said` resolves with all it said once that has the text. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { encodeEventStreamFrame, encodeEventStreamMessage } from '@copilotkit/aimock';
-import type { Reply } from '#test/scripted-upstream.ts';
+import type { Reply } from './scripted-upstream.ts';
 
 export const vendorNames = ['gemini', 'vertex', 'bedrock', 'mistral'] as const;
 export type Vendor = (typeof vendorNames)[number];

@@ -3,6 +3,7 @@ import { Secret } from '#base/secrets/secret.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { createLog, type Log, type LogLevel } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
 
@@ -76,6 +77,11 @@ export async function openBench({
       .filter(Boolean)
       .map((line) => JSON.parse(line));
   return { telemetry, clock, log, text: () => written, lines };
+}
+
+/** Creates the error of an upstream that answers 500. */
+export function createUpstreamError(message: string): Error {
+  return new UpstreamFault('refused', message, { status: 500, code: 'server_error' });
 }
 
 /** Begins a call as a surface does. */

@@ -6,7 +6,7 @@ import { Secret } from '#base/secrets/secret.ts';
 import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { freshDatabase, type TestDatabase } from './fresh-database.ts';
 
 /** A database that was not there before, and is gone afterwards. */
 export interface FreshDatabase extends AsyncDisposable {
