@@ -78,14 +78,14 @@ describeOnEach('nodes that share a place in S3', (nodes) => {
   it('leave what is of the files of another database, and say so', async () => {
     await empty();
     await using fresh = await freshSqlite();
-    const { database, close } = await fresh.open();
+    await using opened = await fresh.open();
+    const { database } = opened;
     const foreign = randomUUID();
     await s3.put(foreign, 'x');
     expect(await sweepOnce(database, 0)).toEqual([]);
     for (const laterMs of [0, 2 * dayMs])
       expect(await sweepOnce(nodes.database, laterMs)).toEqual([expect.stringContaining('files of another database')]);
     expect((await s3.names()).objects).toEqual([foreign]);
-    await close();
   });
 });
 

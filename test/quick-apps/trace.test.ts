@@ -244,7 +244,7 @@ describe('a trace is told', () => {
   });
 
   it('to no application that calls with a key of its user, and not of the applications behind the one that is asked', async () => {
-    const host = await startScriptedUpstream();
+    await using host = await startScriptedUpstream();
     await using rig = await rigOf({ applications_as_tools: ['inner', 'outside'] }, [], {
       inner: quickApp({ instructions: 'canary-of-the-inner' }),
       outside: { endpoint: `${host.url}/app` },
@@ -271,7 +271,6 @@ describe('a trace is told', () => {
       says('Done.'),
     );
     const answered = await rig.chat();
-    await host.close();
     expect(inside.map(isTraced)).toEqual([[200, false]]);
     expect(getTrace(answered).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       ...['model model', 'tool inner', 'model model', 'tool outside', 'model model'],

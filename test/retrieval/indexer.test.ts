@@ -273,7 +273,7 @@ describe('a restart', () => {
 
 describe('two nodes', () => {
   it('read a document once between them', async () => {
-    const second = await fresh.open();
+    await using second = await fresh.open();
     const file = blobs.file('a.md', longText);
     const embedder = new LetterEmbedder();
     const nodes = [indexerOf({ owner: 'one' }), indexerOf({ owner: 'two', index: new SqlPassageIndex(second.database) })];
@@ -283,11 +283,10 @@ describe('two nodes', () => {
     await until(async () => (await vectorsOf(one?.id ?? '', embedder)) === 80);
     expect(embedder.asked).toHaveLength(80);
     await Promise.all(nodes.map((node) => node.close()));
-    await second.close();
   });
 
   it.each(['read', 'vectors'])('do not do again what the other ended just before the claim "%s …"', async (work) => {
-    const second = await fresh.open();
+    await using second = await fresh.open();
     const late = new LateClaims(second.database, work);
     const embedder = new LetterEmbedder();
     const file = blobs.file('a.md', longText);
@@ -300,7 +299,6 @@ describe('two nodes', () => {
     await late.released.promise;
     expect(embedder.asked).toHaveLength(80);
     expect(await vectorsOf(one.id, embedder)).toBe(80);
-    await second.close();
   });
 
   it('do not wait for ever for one that died', async () => {

@@ -11,7 +11,7 @@ import { freshDatabase, type TestDatabase } from './fresh-database.ts';
 /** A database that was not there before, and is gone afterwards. */
 export interface FreshDatabase extends AsyncDisposable {
   /** Opens it, as one more node does. */
-  open(options?: OpenOptions): Promise<OpenDatabase>;
+  open(options?: OpenOptions): Promise<OpenDatabase & AsyncDisposable>;
 }
 
 export interface Node {
@@ -59,17 +59,22 @@ export function describeOnEach(what: string, tests: (node: Node) => void): void 
   });
 }
 
+/** Adds the disposal that closes the database. */
+function closing(opened: OpenDatabase): OpenDatabase & AsyncDisposable {
+  return { ...opened, [Symbol.asyncDispose]: opened.close };
+}
+
 export async function freshSqlite(): Promise<FreshDatabase & { readonly file: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sqlite-'));
   const file = join(folder, 'data', 'parley.db');
   return {
     file,
-    open: (options) => openSqlite(file, options),
+    open: (options) => openSqlite(file, options).then(closing),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };
 }
 
 export async function freshPostgres(): Promise<FreshDatabase & TestDatabase> {
   const { url, ...fresh } = await freshDatabase();
-  return { ...fresh, url, open: (options) => openPostgres(new Secret(url), options) };
+  return { ...fresh, url, open: (options) => openPostgres(new Secret(url), options).then(closing) };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { InFlightCalls } from '#services/calls/in-flight-calls.ts';
@@ -10,11 +10,6 @@ import { Drain } from './drain.ts';
 import { KeptConnections } from './kept-connections.ts';
 
 const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
-const servers: Server[] = [];
-
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
 
 /** A server whose answers are open calls until they are told to end, and its drain. */
 async function open(drainMs: number, closeDoor: () => Promise<void> = async () => {}) {
@@ -30,7 +25,7 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
     };
     ends.push(() => end('last\n'));
   });
-  servers.push(server);
+  onTestFinished(() => server.close().closeAllConnections());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,14 +1,9 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type MetricsServer, serveMetrics } from './metrics-server.ts';
-
-const open: MetricsServer[] = [];
-afterEach(() => {
-  for (const server of open.splice(0)) server.close();
-});
 
 async function serve(port = 0): Promise<MetricsServer> {
   const server = await serveMetrics({ host: '127.0.0.1', port, contentType: 'text/plain; version=0.0.4', read: () => 'up 1\n' });
-  open.push(server);
+  onTestFinished(() => server.close());
   return server;
 }
 

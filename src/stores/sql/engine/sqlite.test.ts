@@ -56,9 +56,9 @@ describe('SQLite', () => {
     const child = putAndTell(fresh.file, 'user');
     await child.said('done');
     await child.kill();
-    const { database, close } = await fresh.open();
+    await using opened = await fresh.open();
+    const { database } = opened;
     expect(await new SqlConsentStore(database).list('user')).toHaveLength(1);
-    await close();
   });
 
   it.each(['consents', 'responses'])(
@@ -68,12 +68,12 @@ describe('SQLite', () => {
       const child = putAndTell(fresh.file, 'user', '100000', kind);
       await child.said('put 20\n');
       await child.kill();
-      const { database, close } = await fresh.open();
+      await using opened = await fresh.open();
+      const { database } = opened;
       const kept = new Set(await database.run((kysely) => (kind === 'consents' ? consentedTo(kysely) : idsOfResponses(kysely))));
       const answered = child.output().match(/\d+(?=\n)/g) ?? [];
       expect(answered.length).toBeGreaterThan(20);
       expect(answered.filter((id) => !kept.has(id))).toEqual([]);
-      await close();
     },
   );
 
@@ -82,14 +82,15 @@ describe('SQLite', () => {
     const children = ['one', 'two', 'three'].map((subject) => putAndTell(fresh.file, subject, '25'));
     await Promise.all(children.map(({ said }) => said('done')));
     await Promise.all(children.map(({ kill }) => kill()));
-    const { database, close } = await fresh.open();
+    await using opened = await fresh.open();
+    const { database } = opened;
     for (const subject of ['one', 'two', 'three']) expect(await new SqlConsentStore(database).list(subject)).toHaveLength(25);
-    await close();
   });
 
   it('is for nobody else to read, and secrets are not in its files', async () => {
     await using fresh = await freshSqlite();
-    const { database, close } = await fresh.open();
+    await using opened = await fresh.open();
+    const { database } = opened;
     const entry = {
       endpoint: 'https://app.test/?key=canary',
       features: { consentRequired: false },
@@ -110,7 +111,6 @@ describe('SQLite', () => {
     }
     expect(found).toContain('applications/b/a');
     expect(found).not.toContain('canary');
-    await close();
   });
 
   it('is refused where a later version made it, and left as it is', async () => {
@@ -222,12 +222,11 @@ describe('SQLite', () => {
       ],
     ])('says so as the cause of %s that failed', async (_, write) => {
       await using fresh = await freshSqlite();
-      const opened = await fresh.open();
+      await using opened = await fresh.open();
       await setRoom(opened, 1);
       const message = 'The store cannot be used at the moment: the database failed; try again.';
       const cause = expect.objectContaining({ message: 'database or disk is full' });
       await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
-      await opened.close();
     });
 
     it('knows that it takes no writes, tells so once, reads on, and takes writes again by itself', async () => {
