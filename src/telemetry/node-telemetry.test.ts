@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { readPrometheus, readValue } from '#test/prometheus-samples.ts';
 import { begin, deployment, ended, openBench } from '#test/telemetry-bench.ts';
-import { readPrometheus, readValue } from './prometheus.ts';
 
 const gpt = { gen_ai_request_model: 'gpt', gen_ai_operation_name: 'chat' };
 

@@ -1,12 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { HttpClient, HttpClientOptions } from '#base/http/client.ts';
-import { LeanClient } from '#base/http/lean-client.ts';
-import { openReply, readText } from '#base/http/read-reply.ts';
-import { guardClient } from '#base/net/guarded-client.ts';
-import { NetGuard } from '#base/net/net-guard.ts';
 import { never, startServer } from '#test/rest-tools.ts';
-import { UndiciClient } from '../http/undici-client.ts';
+import { UndiciClient } from '#test/undici-client.ts';
+import type { HttpClient, HttpClientOptions } from '../http/client.ts';
+import { LeanClient } from '../http/lean-client.ts';
+import { openReply, readText } from '../http/read-reply.ts';
+import { guardClient } from './guarded-client.ts';
+import { NetGuard } from './net-guard.ts';
 
 const clients: [name: string, make: (options: HttpClientOptions) => HttpClient][] = [
   ['undici', (options) => new UndiciClient(options)],
