@@ -22,7 +22,7 @@ const strangers = [
     name: 'services-are-strangers',
     severity: 'error',
     from: { path: '^src/services/([^/]+)/', pathNot: '\\.test\\.ts$' },
-    to: { path: '^src/services/', pathNot: '^src/services/$1/' },
+    to: { path: '^src/services/', pathNot: ['^src/services/$1/', '^src/services/node/'] },
   },
   {
     name: 'siblings-are-strangers',

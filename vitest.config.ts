@@ -11,9 +11,9 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Twice the cores of the machine that checks: tests wait for a third to a half of their time.
     maxWorkers: 4,
-    // Files share their workers: loading the service anew for each takes twice as long as what most of them test.
+    // Files share their workers: to load the service for each file takes twice as long as most of the tests.
+    // Node loads the sources itself where it can, which needs less time than Vite.
     isolate: false,
-    experimental: { viteModuleRunner: false },
     passWithNoTests: false,
     allowOnly: false,
     projects: [
@@ -21,7 +21,16 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'source',
-          include: ['src/**/*.test.ts', 'web/src/**/*.test.ts'],
+          include: ['src/**/*.test.ts'],
+          setupFiles: ['test/support/patient-waits.ts'],
+          experimental: { viteModuleRunner: false },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'page',
+          include: ['web/src/**/*.test.ts'],
           setupFiles: ['test/support/patient-waits.ts'],
         },
       },
@@ -34,6 +43,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/servers.ts'],
           setupFiles: ['test/support/patient-waits.ts', 'test/support/check-answers.ts'],
+          experimental: { viteModuleRunner: false },
         },
       },
     ],

@@ -65,7 +65,7 @@ export interface ChatAsk {
   /** Calls with the same value go to the same upstream as long as it serves. Absent: they are spread. */
   readonly affinity?: string | undefined;
   /** Awaited once the call is within its limits, ahead of all work; what it throws ends the reply. */
-  readonly admitted?: () => Promise<void>;
+  readonly admitted?: (() => Promise<void>) | undefined;
 }
 
 /** Takes the reply to a call. What it throws ends the reply with that error. */

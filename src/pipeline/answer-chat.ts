@@ -10,20 +10,18 @@ import type { Calls, ChatAsk, Target } from '#domain/call.ts';
 import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
-import { estimatePromptTokens, maxTokensOf, UsageCollector } from '#domain/usage/usage.ts';
+import { estimatePromptTokens, maxTokensOf } from '#domain/usage/usage.ts';
 import { findCallableNames } from '#upstreams/prompt/chosen-tools.ts';
 import { toResponsesRequest } from '#upstreams/responses/to-responses-request.ts';
-import { CallHolder } from './call-holder.ts';
+import { CallAccount } from './call-account.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
-import { ReplyNotes } from './reply-notes.ts';
 import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import type { runAddons } from './run-addons.ts';
 import { openConversation } from './run-quick-app.ts';
 import type { runRemoteTools } from './run-remote-tools.ts';
-import { UsageTotals } from './usage-totals.ts';
 
 export interface AnswerChatDeps {
   readonly states: RunStates;
@@ -52,36 +50,28 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
   return (target, asked, reply) => {
     const prepared = prepare(deps, target, asked);
     const { call, deployment } = target;
-    const { request, inner, notes } = prepared;
-    const promptTokens = estimatePromptTokens(request);
-    const includesCost = asked.includesCost === true || asksForCost(asked.request);
-    const totals = new UsageTotals({ deployment, promptTokens, inner, includesCost });
+    const { request, account } = prepared;
     const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
     const { messages, stream } = request;
     // Applications may run tools of their own, whatever the request says.
     const callableNames = deployment.kind === 'model' ? findCallableNames(request) : undefined;
-    const facts = { head, totals, isStreamed: stream === true, newId: deps.newId, messages, callableNames };
+    const facts = { head, totals: account.usage, isStreamed: stream === true, newId: deps.newId, messages, callableNames };
     const normalized = new NormalizedReply(facts, reply);
-    const metered = new MeteredReply({ target, totals, notes }, normalized);
-    void begin(deps, { prepared, promptTokens, admitted: asked.admitted }, metered);
+    const metered = new MeteredReply(target, account, normalized);
+    void begin(deps, prepared, metered);
     return metered;
   };
 }
 
-interface Beginning {
-  readonly prepared: PreparedCall;
-  /** Estimated. */
-  readonly promptTokens: number;
-  readonly admitted: ChatAsk['admitted'];
-}
-
-/** Begins the work behind a reply, once its limits let it in. */
+/** Starts to answer a call, once it is within its limits. */
 async function begin(
   { reserveLimits, ways, noteRemovedReferences }: AnswerChatDeps,
-  { prepared, promptTokens, admitted }: Beginning,
+  prepared: PreparedCall,
   metered: MeteredReply,
 ): Promise<void> {
-  const asking = { promptTokens, maxTokens: maxTokensOf(prepared.request), isWanted: () => !metered.isOver };
+  const { request, account, admitted } = prepared;
+  const { promptTokens } = account;
+  const asking = { promptTokens, maxTokens: maxTokensOf(request), isWanted: () => !metered.isOver };
   let reservation: LimitReservation | undefined;
   try {
     reservation = await reserveLimits(prepared.target, asking);
@@ -90,7 +80,6 @@ async function begin(
     reservation?.settle?.(undefined);
     return metered.refuse(refused);
   }
-  prepared.holder.claims = reservation.claims;
   metered.begin(reservation, (sink) =>
     selectAnswer(ways, prepared)(prepared, new ReplyFiles(prepared, sink, noteRemovedReferences)),
   );
@@ -100,7 +89,7 @@ async function begin(
 function prepare(
   { states }: AnswerChatDeps,
   target: Target,
-  { request: asked, native, isTranslated = false, affinity, remote }: ChatAsk,
+  { request: asked, native, isTranslated = false, affinity, remote, includesCost = asksForCost(asked), admitted }: ChatAsk,
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = withoutCostOption(prepareRequest(asked, deployment));
@@ -108,20 +97,18 @@ function prepare(
   const { quickApp } = deployment;
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
-  const notes = new ReplyNotes(asked);
-  if (quickApp !== undefined) notes.ignore(ignoredByQuickApp(quickApp, asked));
-  const inner = deployment.kind === 'application' ? new UsageCollector() : undefined;
-  const holder = new CallHolder({ target, request, inner });
+  const promptTokens = estimatePromptTokens(request);
+  const account = new CallAccount({ target, request, sent: asked, promptTokens, includesCost });
+  if (quickApp !== undefined) account.ignore(ignoredByQuickApp(quickApp, asked));
   return {
     target,
-    holder,
+    account,
     request,
     native: withNativeDefaults(native, deployment),
     isTranslated,
     affinity,
     remote,
-    inner,
-    notes,
+    admitted,
     conversation,
   };
 }

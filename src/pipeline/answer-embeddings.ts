@@ -1,20 +1,16 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
-import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { EmbeddingsReply, Target } from '#domain/call.ts';
-import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
-import type { Claim } from '#domain/limits/limit-store.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
-import { costOf, estimateInputTokens, toCount } from '#domain/usage/usage.ts';
+import { estimateInputTokens, toCount } from '#domain/usage/usage.ts';
 import { askUpstreams } from './ask-upstreams.ts';
+import { CallAccount } from './call-account.ts';
 import { forPrograms } from './call-application.ts';
-import { claimsOnTheWay } from './call-holder.ts';
 import { type ForPrograms, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
-import { ReplyNotes } from './reply-notes.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface EmbeddingsDeps extends UpstreamDeps {
@@ -28,49 +24,38 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** Answers an embeddings call that is authorized: reserves its limits, asks the upstreams, charges what was used. */
+/** Answers an authorized embeddings call: reserves its limits, calls the upstreams, and charges what was used. */
 export async function answerEmbeddings(
   deps: EmbeddingsDeps,
   { target, request: given, signal }: Asked,
 ): Promise<EmbeddingsReply> {
-  const { call, deployment } = target;
+  const { deployment } = target;
   const request = { ...deployment.defaults, ...given };
-  const asking = { promptTokens: estimateInputTokens(request), maxTokens: 0, isWanted: () => !signal.aborted };
-  const { headers, claims, settle } = await deps.reserveLimits(target, asking);
-  const notes = new ReplyNotes(given);
-  let used: ModelUsage | undefined;
-  let isWhole = false;
+  const promptTokens = estimateInputTokens(request);
+  const account = new CallAccount({ target, sent: given, promptTokens });
+  account.admit(await deps.reserveLimits(target, { promptTokens, maxTokens: 0, isWanted: () => !signal.aborted }));
+  let isComplete = false;
   try {
-    const body = await ask(deps, { target, request, signal, notes, claims });
-    isWhole = true;
-    const usage = toUsed(target, request, body);
-    used = usage;
-    await call.caller.chain?.report([usage]);
-    return { headers: { ...headers, ...notes.headers }, body: toWhole(body, usage), used: () => [usage] };
+    const body = await ask(deps, { target, request, signal, account });
+    isComplete = true;
+    noteUsage(account, body);
+    const used = account.usage.billed();
+    await account.report(used);
+    return { headers: account.headers, body: toWhole(body, account, deployment), used: () => used };
   } finally {
-    if (signal.aborted) used ??= toUsed(target, request, {});
-    if (used !== undefined) {
-      const cost = costOf(deployment, used);
-      call.record.cost = cost;
-      settle?.({ tokens: used.total_tokens, cost, ...(isWhole && { whole: used }) });
-    } else settle?.(undefined);
+    account.settle(isComplete || signal.aborted ? account.usage.billed() : undefined, isComplete);
   }
 }
 
 interface Asking extends Asked {
-  readonly notes: ReplyNotes;
-  /** What is reserved for it of the limits of its caller. */
-  readonly claims: readonly Claim[];
+  readonly account: CallAccount;
 }
 
-/** Adapters are asked with a per-request key, which ends with the call. */
+/** Adapters are called with a per-request key, which ends with the call. */
 async function ask(deps: EmbeddingsDeps, asking: Asking): Promise<JsonObject> {
-  const { target, claims } = asking;
+  const { target, account } = asking;
   if (!target.deployment.isServedByPrograms) return askWith(deps, asking);
-  const { caller } = target.call;
-  const rights = rightsOfReceiver(target.deployment.id, caller.chain);
-  const chain = { path: target.path, rights, claims: claimsOnTheWay(caller, claims), report() {} };
-  const key = await deps.perRequestKeys.issue({ ...caller, chain });
+  const key = await deps.perRequestKeys.issue(account.caller);
   try {
     return await askWith(deps, asking, forPrograms(target, key));
   } finally {
@@ -78,17 +63,17 @@ async function ask(deps: EmbeddingsDeps, asking: Asking): Promise<JsonObject> {
   }
 }
 
-function askWith(deps: UpstreamDeps, { target, request, signal, notes }: Asking, programs?: ForPrograms): Promise<JsonObject> {
+function askWith(deps: UpstreamDeps, { target, request, signal, account }: Asking, programs?: ForPrograms): Promise<JsonObject> {
   const { call, deployment } = target;
   const attempts = {
     deployment,
     record: call.record,
     caller: call.caller,
     secrets: programs?.secrets ?? [],
-    notes,
+    account,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = deps.protocols[upstream.protocol];
-      const sent = toSent(upstream, { common: sentOn(target, attempt), programs, notes });
+      const sent = toSent(upstream, { common: sentOn(target, attempt), programs, account });
       if (embed !== undefined) return embed({ upstream, request, ...sent }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
     },
@@ -96,18 +81,15 @@ function askWith(deps: UpstreamDeps, { target, request, signal, notes }: Asking,
   return askUpstreams(deps, attempts, signal);
 }
 
-/** The reply with the fields that callers rely on, and some upstreams leave out. */
-function toWhole(body: JsonObject, { model, prompt_tokens, total_tokens }: ModelUsage): JsonObject {
-  const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };
-  return { ...body, model: typeof body.model === 'string' ? body.model : model, usage };
+/** Counts the prompt tokens that the upstream reported, if it did. */
+function noteUsage({ usage: totals }: CallAccount, { usage }: JsonObject): void {
+  const tokens = isJsonObject(usage) && typeof usage.prompt_tokens === 'number' ? toCount(usage.prompt_tokens) : undefined;
+  if (tokens !== undefined) totals.note({ usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens } });
 }
 
-/** What an upstream reported, else an estimate. */
-function toUsed({ deployment: { id } }: Target, request: EmbeddingsRequest, { usage }: JsonObject): ModelUsage {
-  const reported = isJsonObject(usage) && typeof usage.prompt_tokens === 'number' ? toCount(usage.prompt_tokens) : undefined;
-  const tokens = reported ?? estimateInputTokens(request);
-  return {
-    ...{ index: 0, model: id, name: id, prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
-    ...(reported === undefined && { estimated: true }),
-  };
+/** Returns the reply with the fields that clients rely on, and some upstreams omit. */
+function toWhole(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
+  const { prompt_tokens, total_tokens } = totals.totals().usage;
+  const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };
+  return { ...body, model: typeof body.model === 'string' ? body.model : id, usage };
 }

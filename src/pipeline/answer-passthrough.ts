@@ -7,18 +7,16 @@ import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { PassedFrame, PassThroughRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { toUsage } from '#domain/usage/reported-usage.ts';
 import { estimateTokens } from '#domain/usage/usage.ts';
+import { CallAccount } from './call-account.ts';
 import { sentOn, type UpstreamDeps } from './call-upstream.ts';
 import { failover } from './failover.ts';
 import { MeteredReply } from './metered-reply.ts';
-import { ReplyNotes } from './reply-notes.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
-import { UsageTotals } from './usage-totals.ts';
+import type { UsageTotals } from './usage-totals.ts';
 
 export interface PassThroughDeps extends UpstreamDeps {
   readonly reserveLimits: ReserveLimits;
 }
-
-const nobody = { items: [] };
 
 /** Answers a call whose request is passed through: reserves its limits, asks the upstreams that serve the API, and pushes what one answers, metered. */
 export function answerPassThrough(deps: PassThroughDeps, asked: PassThroughAsked, reply: Sink<PassedFrame>): Answer {
@@ -26,10 +24,9 @@ export function answerPassThrough(deps: PassThroughDeps, asked: PassThroughAsked
   const { deployment } = target;
   const request = 'form' in given ? given : { ...given, body: { ...deployment.defaults, ...given.body } };
   const promptTokens = promptTokensOf(request);
-  const totals = new UsageTotals({ deployment, promptTokens, inner: nobody });
-  const notes = new ReplyNotes({});
-  const metered = new MeteredReply<PassedFrame>({ target, totals, notes }, new CountedReply(totals, reply));
-  const start = (sink: Sink<PassedFrame>): Handle => askUpstreams(deps, { target, request, notes }, sink);
+  const account = new CallAccount({ target, sent: {}, promptTokens });
+  const metered = new MeteredReply<PassedFrame>(target, account, new CountedReply(account.usage, reply));
+  const start = (sink: Sink<PassedFrame>): Handle => askUpstreams(deps, { target, request, account }, sink);
   const asking = { promptTokens, maxTokens: maxTokensOf(request), isWanted: () => !metered.isOver };
   deps.reserveLimits(target, asking).then(
     (reservation) => metered.begin(reservation, start),
@@ -45,7 +42,7 @@ export interface PassThroughAsked {
 
 function askUpstreams(
   deps: PassThroughDeps,
-  { target, request, notes }: PassThroughAsked & { readonly notes: ReplyNotes },
+  { target, request, account }: PassThroughAsked & { readonly account: CallAccount },
   sink: Sink<PassedFrame>,
 ): Handle {
   const { call, deployment } = target;
@@ -53,7 +50,7 @@ function askUpstreams(
     deployment,
     record: call.record,
     caller: call.caller,
-    notes,
+    account,
     mayRepeat: () => !('form' in request) || request.form.isWhole,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassedFrame>): Handle {
       const protocol = deps.protocols[upstream.protocol];

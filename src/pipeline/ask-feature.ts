@@ -9,7 +9,7 @@ import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import { toIdFields } from './call-application.ts';
-import { ReplyNotes } from './reply-notes.ts';
+import { toDeclaredHeaders } from './declared-headers.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface FeatureDeps {
@@ -91,11 +91,9 @@ interface Sending {
 
 async function send(http: HttpClient, ask: FeatureAsk, { key, signal }: Sending): Promise<FeatureReply> {
   const reply = await openReply(http, toRequest(ask, key), signal);
-  const notes = new ReplyNotes({});
-  notes.tried();
-  if (ask.deployment.ownership === null) notes.declare(reply.headers);
+  const declared = ask.deployment.ownership === null ? toDeclaredHeaders(reply.headers) : {};
   const type = reply.headers['content-type'];
   const bytes = await readBytes(reply, maxBytes);
-  const headers = { ...notes.headers, ...(type !== undefined && { 'content-type': type }) };
+  const headers = { ...declared, 'x-upstream-attempts': '1', ...(type !== undefined && { 'content-type': type }) };
   return { status: reply.status, headers, bytes: withoutContent.has(reply.status) ? Buffer.alloc(0) : bytes };
 }

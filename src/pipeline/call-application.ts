@@ -19,10 +19,10 @@ export interface ApplicationDeps {
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   // A program is sent the compat wire, whatever dialect the caller speaks.
   const asked = { ...prepared, native: undefined };
-  const { holder } = prepared;
+  const { account } = prepared;
   const calling = new KeyedCall(deps.perRequestKeys, sink);
-  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => holder.isExcused });
-  void calling.begin(holder.caller, (key) => deps.callUpstreams(asked, calling, toPrograms(key)));
+  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => account.isExcused });
+  void calling.begin(account.caller, (key) => deps.callUpstreams(asked, calling, toPrograms(key)));
   return calling;
 }
 

@@ -10,9 +10,9 @@ import { findLostThoughts } from '#domain/upstreams/lost-thoughts.ts';
 import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
 import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { Ask, ChatProtocol, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
+import type { CallAccount } from './call-account.ts';
 import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import type { ReplyNotes } from './reply-notes.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Record<ProtocolName, ChatProtocol>>;
@@ -34,14 +34,14 @@ export interface ForPrograms extends HandedOn {
 export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ForPrograms) => Handle;
 
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
-  return ({ target, request, native, isTranslated, affinity, notes }, sink, programs) => {
+  return ({ target, request, native, isTranslated, affinity, account }, sink, programs) => {
     const { call, deployment } = target;
     const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
-    const noteIgnored = (fields: readonly string[]): void => notes.ignore(fields);
+    const noteIgnored = (fields: readonly string[]): void => account.ignore(fields);
     const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
       const headers = sentOn(target, attempt);
-      const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, notes });
-      const supported = toSupported({ request, native }, upstream, notes);
+      const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, account });
+      const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
         const lost = findLostThoughts(request.messages, upstream, native !== undefined);
         if (lost.length > 0) noteIgnored(lost);
@@ -52,7 +52,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const secrets = programs?.secrets ?? [];
     const isExcused = programs?.isExcused;
     const { record, caller } = call;
-    return failover(deps, { deployment, record, caller, affinity, secrets, notes, ask, ...(isExcused && { isExcused }) }, sink);
+    return failover(deps, { deployment, record, caller, affinity, secrets, account, ask, ...(isExcused && { isExcused }) }, sink);
   };
 }
 
@@ -60,14 +60,14 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
 function toSupported(
   sent: Pick<PreparedCall, 'request' | 'native'>,
   upstream: Upstream,
-  notes: ReplyNotes,
+  account: CallAccount,
 ): Pick<Ask, 'request' | 'native'> {
   const { request, native } = sent;
   const { unsupportedFields } = upstream;
   if (unsupportedFields === undefined) return { request, ...(native && { native }) };
   const supported = withoutUnsupported({ request, native }, unsupportedFields);
-  notes.ignore(supported.ofRequest);
-  notes.ignoreNative(supported.ofNative);
+  account.ignore(supported.ofRequest);
+  account.ignoreNative(supported.ofNative);
   return { request: supported.request, ...(supported.native && { native: supported.native }) };
 }
 
@@ -79,18 +79,21 @@ function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean 
 interface Sending {
   readonly common: Readonly<Record<string, string>>;
   readonly programs: ForPrograms | undefined;
-  readonly notes: ReplyNotes;
+  readonly account: CallAccount;
 }
 
 /** What one upstream is sent beside the request: a program more than others. Fields that are configured for it are not the caller's to set. */
-export function toSent(upstream: Upstream, { common, programs, notes }: Sending): Pick<Ask, 'headers' | 'query' | 'noteHeaders'> {
+export function toSent(
+  upstream: Upstream,
+  { common, programs, account }: Sending,
+): Pick<Ask, 'headers' | 'query' | 'noteHeaders'> {
   if (programs === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
   const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
   const ofCaller = Object.entries(programs.headers).filter(([name]) => !configured.has(name));
   return {
     headers: { ...Object.fromEntries(ofCaller), ...programs.own, ...common },
     query: programs.query,
-    ...(programs.returnsFields && { noteHeaders: (headers) => notes.declare(headers) }),
+    ...(programs.returnsFields && { noteHeaders: (headers) => account.declare(headers) }),
   };
 }
 

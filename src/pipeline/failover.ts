@@ -9,7 +9,7 @@ import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { isOwnRefusal, toOwnError } from '#domain/upstreams/own-refusal.ts';
 import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
-import type { ReplyNotes } from './reply-notes.ts';
+import type { CallAccount } from './call-account.ts';
 
 const firstWaitMs = 50;
 
@@ -30,7 +30,7 @@ export interface Attempts<Item> {
   /** Whether the request can be sent again; absent: it always can. */
   readonly mayRepeat?: () => boolean;
   /** Told of each try; absent if nobody is. */
-  readonly notes?: ReplyNotes;
+  readonly account?: CallAccount;
   /** Secrets sent with the request besides the upstream's own key: errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
   /** Asks one upstream. Throws UpstreamFault, or pushes it, if there is no reply. */
@@ -124,8 +124,8 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     super.cancel();
   }
 
-  #ask({ ask, record, notes }: Attempts<Item>, upstream: Upstream): Handle {
-    notes?.tried();
+  #ask({ ask, record, account }: Attempts<Item>, upstream: Upstream): Handle {
+    account?.startAttempt();
     this.#askedAtMs = this.#deps.clock.nowMs();
     const attempt = record.attempt(upstream.id, this.#askedAtMs);
     this.#attempt = attempt;

@@ -6,11 +6,10 @@ import type { Target } from '#domain/call.ts';
 import type { Chain } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
 import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
+import { CallAccount } from './call-account.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
-import { ReplyNotes } from './reply-notes.ts';
 import type { LimitReservation } from './reserve-limits.ts';
-import { UsageTotals } from './usage-totals.ts';
 
 const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1 };
 const first = Frame.ofChunks({
@@ -38,7 +37,6 @@ async function happenings(
   const chain: Chain = { path: ['app'], rights: new HeldRights(), report };
   const caller = { subject: 's', project: 'p', roles: [], chain };
   const deployment = { id: 'm', kind: 'model', ownership: null, quickApp: undefined } as const;
-  const totals = new UsageTotals({ deployment, promptTokens: 3, inner: { items: [] } });
   const settle: LimitReservation['settle'] = (used) => {
     seen.push(used === undefined ? 'given back' : `charged ${used.tokens}${used.whole ? '' : ' of a part'}`);
   };
@@ -63,12 +61,13 @@ async function happenings(
       resolve();
     },
   };
+  const target = { call, deployment } as unknown as Target;
+  const account = new CallAccount({ target, sent: {}, promptTokens: 3 });
   const normalized = new NormalizedReply(
-    { head: { id: 'own', created: 1 }, totals, isStreamed: true, newId: () => 'new', messages: [] },
+    { head: { id: 'own', created: 1 }, totals: account.usage, isStreamed: true, newId: () => 'new', messages: [] },
     sink,
   );
-  const target = { call, deployment } as unknown as Target;
-  const metered = new MeteredReply({ target, totals, notes: new ReplyNotes({}) }, normalized);
+  const metered = new MeteredReply(target, account, normalized);
   metered.begin(reservation, (reply) => pump(() => frames, reply));
   await over;
   return seen;

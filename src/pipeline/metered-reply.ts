@@ -6,24 +6,13 @@ import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Answer, Target } from '#domain/call.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { addUp, costOf } from '#domain/usage/usage.ts';
-import type { ReplyNotes } from './reply-notes.ts';
+import type { CallAccount } from './call-account.ts';
 import type { LimitReservation } from './reserve-limits.ts';
-import type { UsageTotals } from './usage-totals.ts';
-
-/** What is known of a reply. */
-interface Metered {
-  readonly target: Target;
-  readonly totals: UsageTotals;
-  readonly notes: ReplyNotes;
-}
 
 /** The next step of a reply, which knows whether anything has come. */
 interface BegunSink<Item> extends Sink<Item> {
   readonly hasBegun: boolean;
 }
-
-const noUsage: readonly ModelUsage[] = [];
 
 /**
  * Passes a reply on. When it ends, for whatever reason, charges what it used, gives back what was reserved, and reports it to the chain of calls it
@@ -34,37 +23,30 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly over: Promise<void>;
   #resolveOver: () => void = () => undefined;
   readonly #target: Target;
-  readonly #totals: UsageTotals;
-  readonly #notes: ReplyNotes;
+  readonly #account: CallAccount;
   readonly #reply: BegunSink<Item>;
   readonly #work = new LateHandle();
-  #reservation: LimitReservation | undefined;
   #isOver = false;
   /** Whether it ended without a fault. */
   #isWhole = false;
   #isCancelled = false;
-  /** Whether what it used is charged. */
-  #isSettled = false;
 
-  constructor({ target, totals, notes }: Metered, reply: BegunSink<Item>) {
-    this.ignored = notes.ignored;
+  constructor(target: Target, account: CallAccount, reply: BegunSink<Item>) {
+    this.ignored = account.ignored;
     this.over = new Promise((resolve) => {
       this.#resolveOver = resolve;
     });
     this.#target = target;
-    this.#totals = totals;
-    this.#notes = notes;
+    this.#account = account;
     this.#reply = reply;
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return { ...this.#reservation?.headers, ...this.#notes.headers };
+    return this.#account.headers;
   }
 
-  /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
   used(): readonly ModelUsage[] {
-    const wasAtWork = this.#reply.hasBegun || (this.#isCancelled && this.#reservation !== undefined);
-    return wasAtWork ? this.#totals.billed() : noUsage;
+    return this.#used() ?? [];
   }
 
   /** Whether it has ended, or nobody wants it any more. */
@@ -75,7 +57,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   /** Starts the work behind the reply, unless nobody wants it any more. */
   begin(reservation: LimitReservation, start: (sink: Sink<Item>) => Handle): void {
     if (this.#isOver) return reservation.settle?.(undefined);
-    this.#reservation = reservation;
+    this.#account.admit(reservation);
     try {
       this.#work.follow(start(this));
     } catch (thrown) {
@@ -106,7 +88,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (!this.#reply.hasBegun) return this.fail(new UpstreamFault('broken', 'The upstream ended its answer without a reply.'));
     this.#isOver = true;
     this.#isWhole = true;
-    this.#totals.complete();
+    this.#account.usage.complete();
     this.#close();
   }
 
@@ -127,7 +109,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   cancel(): void {
     this.#isCancelled = true;
     this.#work.cancel();
-    if (!this.#isOver) this.#report()?.catch(() => undefined);
+    if (!this.#isOver) this.#account.report(this.#used())?.catch(() => undefined);
     this.#isOver = true;
     this.#settle();
     this.#resolveOver();
@@ -135,7 +117,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
 
   /** What was used is reported first. */
   #close(fault?: { readonly error: unknown }): void {
-    const reporting = this.#target.call.caller.chain === null ? undefined : this.#report();
+    const reporting = this.#account.report(this.#used());
     if (reporting === undefined) return this.#tellEnd(fault);
     reporting.then(
       () => this.#tellEnd(fault),
@@ -156,26 +138,14 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     this.#resolveOver();
   }
 
-  #report(): Promise<void> | undefined {
-    const { chain } = this.#target.call.caller;
-    const used = this.used();
-    return chain === null || used === noUsage ? undefined : Promise.resolve(chain.report(used));
+  /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
+  #used(): readonly ModelUsage[] | undefined {
+    const wasAtWork = this.#reply.hasBegun || (this.#isCancelled && this.#account.isAdmitted);
+    return wasAtWork ? this.#account.usage.billed() : undefined;
   }
 
-  /** Charges what was used, once. */
   #settle(): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    const used = this.used();
-    if (used === noUsage) return this.#reservation?.settle?.(undefined);
-    const { call, deployment } = this.#target;
-    const cost = deployment.pricing === undefined ? 0 : costOf(deployment, this.#totals.totals().usage);
-    call.record.cost = cost;
-    call.record.details = this.#totals.details();
-    const settle = this.#reservation?.settle;
-    if (settle === undefined) return;
-    const counts = addUp(used);
-    settle({ tokens: counts.total_tokens, cost, ...(this.#isWhole && { whole: counts }) });
+    this.#account.settle(this.#used(), this.#isWhole);
   }
 }
 

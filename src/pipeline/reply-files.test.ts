@@ -4,7 +4,7 @@ import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
 import { bucketOfDeployment } from '#domain/files/bucket.ts';
-import type { CallHolder } from './call-holder.ts';
+import type { CallAccount } from './call-account.ts';
 import { ReplyFiles } from './reply-files.ts';
 
 const user: Caller = { subject: 'ann', project: 'p', roles: [], chain: null };
@@ -26,7 +26,7 @@ function collect(caller: Caller, holder: Caller) {
   const removed: number[] = [];
   const target = { call: { caller }, deployment: {} } as Target;
   const step = new ReplyFiles(
-    { target, holder: { caller: holder } as CallHolder },
+    { target, account: { caller: holder } as CallAccount },
     { frame: (frame) => out.push(frame), end: () => out.push('end'), fail: (error) => out.push(error) },
     (_, count) => removed.push(count),
   );

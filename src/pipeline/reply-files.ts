@@ -9,7 +9,7 @@ import { mayRead } from '#domain/files/resource-rights.ts';
 import { isDocumentOf } from '#domain/quick-app/quick-app-documents.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
-type Answered = Pick<PreparedCall, 'target' | 'holder'>;
+type Answered = Pick<PreparedCall, 'target' | 'account'>;
 
 /** Called at the end of a reply with the number of file references that were removed from it. */
 export type NoteRemovedReferences = (deployment: string, count: number) => void;
@@ -187,8 +187,8 @@ class ReplyReferences {
     const place = toReferencedPlace(url);
     if (place === 'elsewhere') return true;
     if (place === 'malformed') return false;
-    const { target, holder } = this.#answered;
-    if (!mayRead(holder.caller, place)) return isDocumentOf(target.deployment, place);
+    const { target, account } = this.#answered;
+    if (!mayRead(account.caller, place)) return isDocumentOf(target.deployment, place);
     this.#attach(place);
     return true;
   }

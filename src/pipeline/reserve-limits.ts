@@ -55,7 +55,7 @@ export interface LimitReservation {
  */
 export type ReserveLimits = (target: LimitedCall, asking: LimitAsk) => Promise<LimitReservation>;
 
-export const noClaims: readonly Claim[] = [];
+const noClaims: readonly Claim[] = [];
 
 const unlimited: LimitReservation = { headers: {}, claims: noClaims };
 const unknown: Taken = { statuses: [], made: { claims: noClaims, lease: '' } };

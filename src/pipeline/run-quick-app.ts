@@ -43,7 +43,7 @@ export interface QuickAppDeps {
 /** Runs an application without code. */
 export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   const { n = 1, ...request } = prepared.request;
-  const holder = prepared.holder.caller;
+  const holder = prepared.account.caller;
   const run = (choice: Sink<RawFrame>): Handle =>
     pump((signal) => open(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
   return n === 1 ? run(sink) : fanOut(n, run, sink);

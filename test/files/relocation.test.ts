@@ -162,12 +162,12 @@ describe.each([
 
   it.each(['move', 'copy'] as const)('prompts and conversations %s as files do', async (how) => {
     const record = { id: 'i', folderId: 'f', name: 'n', content: 'c', messages: [] };
-    for (const of of ['prompts', 'conversations']) {
-      await send('PUT', `/v1/${at('demo__First', of)}`, record);
-      const { status } = await relocate(how, at('demo__First', of), at('in/demo__Second%20one', of), { overwrite: true });
+    for (const kind of ['prompts', 'conversations']) {
+      await send('PUT', `/v1/${at('demo__First', kind)}`, record);
+      const { status } = await relocate(how, at('demo__First', kind), at('in/demo__Second%20one', kind), { overwrite: true });
       expect(status).toBe(200);
-      expect((await send('GET', `/v1/${at('in/demo__Second%20one', of)}`)).json).toEqual(record);
-      expect((await send('GET', `/v1/${at('demo__First', of)}`)).status).toBe(how === 'move' ? 404 : 200);
+      expect((await send('GET', `/v1/${at('in/demo__Second%20one', kind)}`)).json).toEqual(record);
+      expect((await send('GET', `/v1/${at('demo__First', kind)}`)).status).toBe(how === 'move' ? 404 : 200);
     }
   });
 

@@ -164,7 +164,11 @@ describe('the page of upstreams', () => {
     'BEDROCK_KEY',
     'MISTRAL_API_KEY',
   ];
-  const environment = { ...Object.fromEntries(secrets.map((name) => [name, 'secret'])), GOOGLE_ACCOUNT: JSON.stringify(account) };
+  const environment = {
+    ...Object.fromEntries(secrets.map((name) => [name, 'secret'])),
+    GOOGLE_ACCOUNT: JSON.stringify(account),
+    PARLEY_KEY: 'a key of more than 16 characters',
+  };
   const example = /```jsonc\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
 
   it('has an example of every protocol that passes the check', async () => {

@@ -38,8 +38,13 @@ describe('the operator’s page', () => {
     await opened.page.getByText('Maintenance on Sunday.').waitFor();
     if (look === 'phone') await opened.page.getByRole('button', { name: 'Show conversations' }).click();
     await opened.page.locator('.sidebar').getByRole('link', { name }).waitFor();
-    const accent = await opened.page.evaluate("getComputedStyle(document.querySelector('.skip')).backgroundColor");
-    expect(accent).toBe(look === 'dark' ? 'rgb(255, 221, 0)' : 'rgb(122, 106, 0)');
+    for (const [colorScheme, accent] of [
+      ['dark', 'rgb(255, 221, 0)'],
+      ['light', 'rgb(122, 106, 0)'],
+    ] as const) {
+      await opened.page.emulateMedia({ colorScheme });
+      expect(await opened.page.evaluate("getComputedStyle(document.querySelector('.skip')).backgroundColor")).toBe(accent);
+    }
     expect(await violations(opened.page)).toEqual([]);
     expect(await overhang(opened.page)).toBe(0);
     expect(opened.troubles).toEqual({ outside: [], faults: [] });

@@ -52,16 +52,23 @@ export interface TestBrowser extends AsyncDisposable {
   open(url: string, options?: BrowserContextOptions): Promise<TestPage>;
 }
 
-/** The page as it is written now, built, and a browser for it. */
+let sharedPages: Promise<EmptyPages> | undefined;
+
+/** Builds the page if its sources changed, and returns the browser that all tests of this process share. It ends with the process. */
 export async function startBrowser(): Promise<TestBrowser> {
+  sharedPages ??= openPages();
+  const pages = await sharedPages;
+  return { open: (url, options) => openPage(pages, url, options), async [Symbol.asyncDispose]() {} };
+}
+
+async function openPages(): Promise<EmptyPages> {
   const script = fileURLToPath(new URL('../../scripts/build-web.ts', import.meta.url));
   const [browser] = await Promise.all([
-    // The shell alone: a browser with windows takes half as long again of the processor.
+    // The headless shell: a browser with windows needs 1.5 times the CPU time.
     chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] }),
     promisify(execFile)(process.execPath, [script, '--when-needed']),
   ]);
-  const pages = new EmptyPages(browser);
-  return { open: (url, options) => openPage(pages, url, options), [Symbol.asyncDispose]: () => browser.close() };
+  return new EmptyPages(browser);
 }
 
 /** The service with its page as it is built now, and a browser, which may be one that is there. */

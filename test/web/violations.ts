@@ -17,17 +17,29 @@ const settled = `Promise.allSettled(document.getAnimations()
   .filter(({ effect, timeline }) => timeline instanceof DocumentTimeline && effect.getComputedTiming().iterations !== Infinity)
   .map(({ finished }) => finished)).then(() => undefined)`;
 
-/** What axe finds wrong with what is shown now, and buttons without words. */
+/** Returns the accessibility faults of the page in both colour schemes, and buttons without words. */
 export async function violations(page: Page): Promise<readonly string[]> {
-  const said = await axeViolations(page);
-  return [...said, ...((await page.evaluate(nameless)) as readonly string[])];
+  const found = await axeViolations(page);
+  return [...found, ...((await page.evaluate(nameless)) as readonly string[])];
 }
 
-/** What axe finds wrong with what is shown now. What it finds right stays in the page: it is long. */
+/** Returns what axe finds in the page. The other colour scheme changes nothing but colours, so only their contrast is checked in it. */
 export async function axeViolations(page: Page): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axe.source);
+  const found = await runAxe(page, {});
+  const isDark = await page.evaluate('matchMedia("(prefers-color-scheme: dark)").matches');
+  const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const);
+  await page.emulateMedia({ colorScheme: other });
+  const inOther = await runAxe(page, { runOnly: ['color-contrast'] });
+  await page.emulateMedia({ colorScheme: scheme });
+  return [...found, ...inOther.map((fault) => `${other}: ${fault}`)];
+}
+
+/** Only violations leave the page: the other results are large. */
+async function runAxe(page: Page, options: axe.RunOptions): Promise<readonly string[]> {
   await page.evaluate(settled);
-  const found = await page.evaluate('axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)');
+  const run = JSON.stringify({ resultTypes: ['violations'], ...options });
+  const found = await page.evaluate(`axe.run(${run}).then(({ violations }) => violations)`);
   return (found as readonly Violation[]).map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
   );
@@ -38,9 +50,8 @@ export async function overhang(page: Page): Promise<number> {
   return Number(await page.evaluate('Math.max(0, document.documentElement.scrollWidth - innerWidth)'));
 }
 
-/** The ways the page may look. */
+/** Window sizes of the page. `violations` checks the other colour scheme. */
 export const looks: readonly (readonly [string, BrowserContextOptions])[] = [
-  ['light', { colorScheme: 'light' }],
-  ['dark', { colorScheme: 'dark' }],
+  ['wide', { colorScheme: 'light' }],
   ['phone', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }],
 ];

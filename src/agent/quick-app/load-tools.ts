@@ -31,9 +31,12 @@ export interface DeploymentTools {
   readonly ask: (deployment: Deployment) => AskDeployment;
 }
 
-interface Loading {
+interface TrialLoading {
   readonly sources: ToolSources;
   readonly context: LoadContext;
+}
+
+interface Loading extends TrialLoading {
   readonly clock: Clock;
 }
 
@@ -49,10 +52,7 @@ export async function loadTools(app: QuickApp, { deployments, ask }: DeploymentT
 }
 
 /** The tools of one toolset. Rejects with ToolFault if it cannot be had. */
-export async function loadTrialTools(
-  toolset: QuickAppToolset,
-  loading: Pick<Loading, 'sources' | 'context'>,
-): Promise<readonly Tool[]> {
+export async function loadTrialTools(toolset: QuickAppToolset, loading: TrialLoading): Promise<readonly Tool[]> {
   const { tools, missing } = await toTools(toolset, loading);
   const [first] = missing;
   if (tools.length === 0 && first !== undefined) throw new ToolFault(`${first.name}: ${first.reason}`);
@@ -71,20 +71,27 @@ async function loadToolset(toolset: QuickAppToolset, loading: Loading): Promise<
   return { ...loaded, missing: loaded.missing.map((each) => ({ ...each, tookMs })) };
 }
 
-async function toTools(
-  toolset: QuickAppToolset,
-  { sources, context }: Pick<Loading, 'sources' | 'context'>,
-): Promise<LoadedTools> {
-  switch (toolset.kind) {
-    case 'rest':
-      return { tools: createRestTools(toolset.tools, toolset.authorization, sources), missing: [] };
-    case 'mcp':
-      return sources.mcp(toolset, context);
-    case 'documents':
-      return sources.documents(toolset, context);
-    default:
-      return { tools: [], missing: [] };
-  }
+type Loader<Kind> = (
+  toolset: Extract<QuickAppToolset, { kind: Kind }>,
+  loading: TrialLoading,
+) => LoadedTools | Promise<LoadedTools>;
+
+const noTools: LoadedTools = { tools: [], missing: [] };
+
+/** One loader for each kind of toolset. */
+const loaders: { readonly [Kind in QuickAppToolset['kind']]: Loader<Kind> } = {
+  rest: ({ tools, authorization }, { sources }) => ({ tools: createRestTools(tools, authorization, sources), missing: [] }),
+  mcp: (toolset, { sources, context }) => sources.mcp(toolset, context),
+  documents: (toolset, { sources, context }) => sources.documents(toolset, context),
+  // `loadTools` adds the tools of deployments.
+  deployment: () => noTools,
+  // The client runs these tools.
+  client: () => noTools,
+};
+
+async function toTools(toolset: QuickAppToolset, loading: TrialLoading): Promise<LoadedTools> {
+  const load = loaders[toolset.kind] as Loader<QuickAppToolset['kind']>;
+  return load(toolset, loading);
 }
 
 function nameOf(toolset: QuickAppToolset): string {

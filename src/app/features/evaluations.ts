@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { EvaluationAsk } from '#agent/evaluation/evaluation-deps.ts';
-import { EvaluationRuns } from '#agent/evaluation/evaluation-runs.ts';
 import { createLetterIds } from '#base/text/letter-id.ts';
-import { NodeLife } from '#services/nodes/node-lease.ts';
+import { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
+import type { EvaluationAsk } from '#services/evaluation/run-case.ts';
+import { NodeLife } from '#services/node/node-lease.ts';
 import { caseRoutes } from '#surfaces/applications/evaluation/case-routes.ts';
 import { evaluationRoutes } from '#surfaces/applications/evaluation/evaluation-routes.ts';
 import { evaluationOperations } from '#surfaces/applications/evaluation/operations.ts';

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createLetterIds } from '#base/text/letter-id.ts';
-import { NodeLife } from '#services/nodes/node-lease.ts';
-import { BackgroundRuns } from '#surfaces/responses/background/background-runs.ts';
-import { RunKeeper } from '#surfaces/responses/background/run-keeper.ts';
+import { NodeLife } from '#services/node/node-lease.ts';
+import { BackgroundRuns, type PrepareResponse } from '#services/responses/background-runs.ts';
+import { RunKeeper } from '#services/responses/run-keeper.ts';
+import { StoredKeeper } from '#services/responses/stored-keeper.ts';
+import { UnconfirmedWrites } from '#services/responses/unconfirmed-writes.ts';
+import { createRun } from '#surfaces/responses/create-run.ts';
 import { responsesOperations } from '#surfaces/responses/operations.ts';
 import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surfaces/responses/routes.ts';
 import { conversationRoutes } from '#surfaces/responses/stored/conversation-routes.ts';
-import { StoredKeeper } from '#surfaces/responses/stored/stored-keeper.ts';
 import { storedOperations } from '#surfaces/responses/stored/stored-operations.ts';
 import { storedRoutes } from '#surfaces/responses/stored/stored-routes.ts';
-import { UnheardWrites } from '#surfaces/responses/stored/unheard-writes.ts';
 import type { Core, Feature } from '../service/feature.ts';
 
 /** The Responses API, with stored responses, conversations, and background responses if there is a store. */
@@ -32,15 +33,16 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'keeper' | 'backgro
   const aliases = core.aliases.compat;
   const newId = createLetterIds();
   const life = new NodeLife({ runs: responses.runs, node: randomUUID(), clock });
-  const unheard = new UnheardWrites(clock);
+  const unconfirmed = new UnconfirmedWrites(clock);
   const beginning = new Map<string, Promise<unknown>>();
-  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault, beginning, unheard });
+  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault, beginning, unconfirmed });
   const { maxBackgroundRunMs: maxRunMs } = core;
+  const prepare: PrepareResponse = (target, start) => createRun({ seal: stores.seal, newId, clock }, target, start);
   const runs = new BackgroundRuns({
-    ...{ calls, seal: stores.seal, newId, telemetry, clock, keeper, responses, life, inFlightCalls },
+    ...{ calls, prepare, newId, telemetry, clock, keeper, responses, life, inFlightCalls },
     ...(maxRunMs !== undefined && { maxRunMs }),
   });
-  const runKeeper = new RunKeeper({ responses, runs, life, clock, unheard, isShared, noteFault });
+  const runKeeper = new RunKeeper({ responses, runs, life, clock, unconfirmed, isShared, noteFault });
   app.addHook('onClose', () => runKeeper.close());
   broadcast?.onNotice(({ topic, text }) => {
     if (topic === 'response') runKeeper.lookAfter(text);

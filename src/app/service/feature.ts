@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { BlockedUsers } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
-import type { InFlightCalls } from '#services/calls/in-flight-calls.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
+import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { MadeKeys } from '#services/keys/made-keys.ts';
+import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import type { CompatDeps } from '#surfaces/compat/routes.ts';
 import type { ApiOperation } from '#surfaces/http/operations/operation.ts';
 import type { RequestHandler } from '#surfaces/http/request-handler.ts';

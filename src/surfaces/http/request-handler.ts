@@ -6,7 +6,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Operation, Telemetry } from '#domain/telemetry.ts';
-import type { InFlightCalls } from '#services/calls/in-flight-calls.ts';
+import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
 import { readBody, readCredentials, refuseLargeBody, requireJson } from './read-request.ts';
 import { RequestContext } from './request-context.ts';

@@ -12,8 +12,8 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
+import type { ResponseStart } from '#services/responses/background-runs.ts';
 import { ResponseRun } from './response-run.ts';
-import type { OpenedResponse } from './stored/response-keeper.ts';
 import { AllowedCalls } from './translation/allowed-calls.ts';
 import { McpApprovals } from './translation/mcp-approvals.ts';
 import { toMcpName, toRemoteServers } from './translation/mcp-servers.ts';
@@ -49,15 +49,9 @@ export interface ReadyRun {
   readonly sealFor: (thoughts: Thoughts) => string;
 }
 
-interface Creating {
-  readonly request: ResponsesRequest;
-  /** The same as it came. */
-  readonly body: JsonObject;
-  readonly opened: OpenedResponse;
+interface Creating extends ResponseStart {
   /** Whether the request is only counted: a count has no bound. */
   readonly isCounted?: true;
-  /** Of a response that was promised before; absent: it is a new one. */
-  readonly known?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 /** Throws the 400 that the request deserves. */

@@ -6,7 +6,7 @@ import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isFunctionTool, isMcpTool, isNamespaceTool, type ResponsesTool } from '#contract/responses/tools.ts';
-import type { KeptResponse } from './stored/response-keeper.ts';
+import type { KeptResponse } from '#services/responses/response-keeper.ts';
 import type { AllowedCalls } from './translation/allowed-calls.ts';
 import type { Ending, Reading } from './translation/reading.ts';
 import { RelayedReading } from './translation/relayed-reading.ts';

@@ -12,6 +12,8 @@ import { parseResponsesRequest, type ResponsesRequest } from '#contract/response
 import type { Calls, ReplySink, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
+import type { BackgroundRuns } from '#services/responses/background-runs.ts';
+import { keepsNothing, type OpenedResponse, type ResponseKeeper } from '#services/responses/response-keeper.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
@@ -19,13 +21,11 @@ import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import type { BackgroundRuns } from './background/background-runs.ts';
-import { streamRun } from './background/background-stream.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
 import { responsesPlaces } from './places.ts';
 import { headersOf, JsonResponse, streamed } from './response-reply.ts';
 import type { ResponseRun } from './response-run.ts';
-import { keepsNothing, type OpenedResponse, type ResponseKeeper } from './stored/response-keeper.ts';
+import { streamRun } from './stored/background-stream.ts';
 import type { Thoughts } from './translation/sealed-thoughts.ts';
 
 /** How long a client waits for `response.created` if its upstream is slow. An error within this time has its own status. */

@@ -5,7 +5,7 @@ import { type EvaluationRequest, parseEvaluationRequest } from '#contract/evalua
 import type { Caller } from '#domain/callers/caller.ts';
 import { shownId } from '#domain/deployments/application-store.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
-import type { EvaluationStart } from '#domain/evaluation/evaluations.ts';
+import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';
 import { notFound } from '../place-in.ts';

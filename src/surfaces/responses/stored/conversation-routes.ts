@@ -12,9 +12,9 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isShownItem, toShownItem, toStoredItem } from '#domain/responses/stored-items.ts';
+import { conversationsFull } from '#services/responses/stored-keeper.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';
-import { conversationsFull } from './stored-keeper.ts';
 import { type Query, readInclude, readItemQuery, toItemList, unknownItem } from './stored-pages.ts';
 import { notStored } from './stored-routes.ts';
 

@@ -9,11 +9,11 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isShownItem, itemsOf, toShownResponse } from '#domain/responses/stored-items.ts';
+import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';
-import type { BackgroundRuns } from '../background/background-runs.ts';
-import { streamRun } from '../background/background-stream.ts';
 import { responsesPlaces } from '../places.ts';
+import { streamRun } from './background-stream.ts';
 import {
   pageOf,
   type Query,

@@ -1,10 +1,8 @@
 import type { Frame } from '#contract/chat/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
+import type { KeptItem } from '#services/responses/response-keeper.ts';
 import type { TextPlace } from './output.ts';
-
-/** An item as it is to come back with the next turn: with what is sealed, and with what no caller sees. */
-export type KeptItem = object & { readonly type: string; readonly [key: string]: unknown };
 
 /** What a response is once its reply is over. */
 export interface Ending {

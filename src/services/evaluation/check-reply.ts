@@ -2,7 +2,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
-import { readAnswer } from '../structured-answer.ts';
+import { readAnswer } from '#domain/structured-answer.ts';
 
 /** What the application gave. */
 export type CheckedReply = Pick<CaseResult, 'answer' | 'toolRuns' | 'costUsd' | 'durationMs'>;

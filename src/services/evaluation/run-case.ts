@@ -1,16 +1,31 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Completion, CompletionChoice, ModelUsage } from '#contract/chat/chunk.ts';
 import { foldFrames } from '#contract/chat/fold-frames.ts';
 import { type Message, toolCallsOf } from '#contract/chat/message.ts';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
-import type { InnerReply } from '#domain/call.ts';
+import type { Call, InnerReply } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { CaseResult, ToolRun, Verdict } from '#domain/evaluation/evaluation.ts';
 import { usdOf } from '#domain/quick-app/application-trace.ts';
-import { readAnswer } from '../structured-answer.ts';
+import { readAnswer } from '#domain/structured-answer.ts';
 import { type CheckedReply, checkReply, type PlainCheck } from './check-reply.ts';
-import type { CaseDeps, EvaluationAsk } from './evaluation-deps.ts';
+
+/** A call of a deployment with the rights of a caller. */
+export interface EvaluationAsk extends Pick<Call, 'deployment' | 'caller' | 'version' | 'wantsTrace'> {
+  readonly request: ChatRequest;
+  readonly signal: AbortSignal;
+}
+
+export interface CaseDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly clock: Clock;
+  /** Calls a deployment. Rejects with a ParleyError. */
+  readonly ask: (ask: EvaluationAsk) => Promise<InnerReply>;
+}
 
 /** A case, and the application that it is put to. */
 export interface CaseRun {

@@ -1,22 +1,37 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
+import type { ResponseEvent } from '#contract/responses/events.ts';
+import type { ResponseObject } from '#contract/responses/response.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponsePlace, RunStore } from '#domain/responses/response-store.ts';
-import type { ResponseRun } from '../response-run.ts';
-import type { KeptResponse } from '../stored/response-keeper.ts';
-import type { StoredOpening } from '../stored/stored-opening.ts';
+import type { KeptResponse } from './response-keeper.ts';
+import type { StoredOpening } from './stored-opening.ts';
 
 /** Events that may wait for the store before their source is paused. */
-const mostWaiting = 5_000;
+const maxWaiting = 5_000;
 const retryMs = 500;
+
+/** Translates the frames of one reply to the numbered events of a response. */
+export interface ResponseTranslation {
+  /** The response so far. Complete after its last event. */
+  readonly response: ResponseObject;
+  /** Returns the first events, unless `take` has returned them. */
+  begin(): ResponseEvent[];
+  /** Throws upstream_failed for a frame that is no part of a response. */
+  take(frame: Frame): ResponseEvent[];
+  end(): ResponseEvent[];
+  fail(error: ParleyError): ResponseEvent[];
+  /** Ends the response without an event. */
+  cancel(): void;
+}
 
 export interface BackgroundRunDeps {
   readonly place: ResponsePlace;
   readonly node: string;
   readonly caller: Caller;
-  readonly run: ResponseRun;
+  readonly run: ResponseTranslation;
   readonly opening: StoredOpening;
   /** What the run said of its end. */
   readonly kept: () => KeptResponse | undefined;
@@ -105,7 +120,7 @@ export class BackgroundRun implements ReplySink {
 
   #tell(events: readonly object[]): void {
     this.#told.push(...(events as readonly JsonObject[]));
-    if (this.#told.length > mostWaiting) this.#answer?.pause();
+    if (this.#told.length > maxWaiting) this.#answer?.pause();
     if (this.#isDue || this.#writing !== undefined) return;
     this.#isDue = true;
     setImmediate(() => this.#writeSoon());

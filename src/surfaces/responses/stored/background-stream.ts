@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { ResponsePlace, ResponseStore, RunStore } from '#domain/responses/response-store.ts';
+import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { EventStream } from '../../http/replies/event-stream.ts';
 import { comment, endMark, toBytes } from '../response-reply.ts';
-import type { BackgroundRuns } from './background-runs.ts';
 
 interface StreamDeps {
   readonly responses: Pick<ResponseStore, 'runs'>;

@@ -1,26 +1,45 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { Seal } from '#base/secrets/seal.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
-import type { Answer, Calls, Target } from '#domain/call.ts';
+import type { Answer, Calls, ChatAsk, Target } from '#domain/call.ts';
 import type { QueuedRun, ResponsePlace, ResponseStore } from '#domain/responses/response-store.ts';
 import { type CallRecord, type Telemetry, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
-import type { InFlightCalls } from '#services/calls/in-flight-calls.ts';
-import type { NodeLife } from '#services/nodes/node-lease.ts';
-import { createRun, type ReadyRun } from '../create-run.ts';
-import type { KeptResponse, OpenedResponse } from '../stored/response-keeper.ts';
-import type { StoredKeeper } from '../stored/stored-keeper.ts';
-import type { StoredOpening } from '../stored/stored-opening.ts';
-import { untilStored } from '../stored/until-stored.ts';
-import { BackgroundRun } from './background-run.ts';
+import type { InFlightCalls } from '../node/in-flight-calls.ts';
+import type { NodeLife } from '../node/node-lease.ts';
+import { BackgroundRun, type ResponseTranslation } from './background-run.ts';
 import { failedResponse, fromQueued, toQueued } from './queued-run.ts';
+import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
+import type { StoredKeeper } from './stored-keeper.ts';
+import type { StoredOpening } from './stored-opening.ts';
+import { untilStored } from './unconfirmed-writes.ts';
+
+/** A request of the Responses API, with the conversation that it continues. */
+export interface ResponseStart {
+  readonly request: ResponsesRequest;
+  /** The body as the client sent it. */
+  readonly body: JsonObject;
+  readonly opened: OpenedResponse;
+  /** The response that was promised before. Absent for a new one. */
+  readonly known?: { readonly id: string; readonly createdAtSeconds: number };
+}
+
+/** A translated request. */
+export interface PreparedResponse {
+  readonly run: ResponseTranslation;
+  readonly ask: ChatAsk;
+  /** Returns the names of the fields that the upstream does not receive. */
+  readonly ignored: () => readonly string[];
+}
+
+/** Translates a request. The surface implements it. Throws the 400 of the request. */
+export type PrepareResponse = (target: Target, start: ResponseStart) => PreparedResponse;
 
 export interface BackgroundDeps {
   readonly calls: Calls;
-  readonly seal: Seal;
+  readonly prepare: PrepareResponse;
   readonly newId: () => string;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -53,7 +72,7 @@ interface Beginning extends Asked {
   readonly known?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
-const mostAtOnce = 2_000;
+const maxRuns = 2_000;
 const defaultMaxRunMs = 6 * 60 * 60 * 1000;
 
 /** The responses that this node makes in the background. */
@@ -68,7 +87,7 @@ export class BackgroundRuns {
 
   /** How many more this node takes. */
   get room(): number {
-    return this.#deps.inFlightCalls.isClosed ? 0 : Math.max(0, mostAtOnce - this.#running.size);
+    return this.#deps.inFlightCalls.isClosed ? 0 : Math.max(0, maxRuns - this.#running.size);
   }
 
   get ids(): ReadonlySet<string> {
@@ -80,7 +99,7 @@ export class BackgroundRuns {
     const { keeper } = this.#deps;
     const opening = await keeper.open(target, request);
     const queued = Promise.withResolvers<Queued>();
-    const keep = async ({ run, ignored }: ReadyRun): Promise<void> => {
+    const keep = async ({ run, ignored }: PreparedResponse): Promise<void> => {
       const response = { ...run.response };
       await opening.queue(response, toQueued(target, value));
       queued.resolve({ response, ignored: ignored() });
@@ -160,10 +179,10 @@ export class BackgroundRuns {
   /** `keep` makes it known once it is within its limits; `refuse` is told why it never was. */
   #start(
     { target: asked, request, value, opening, known }: Beginning,
-    keep: (ready: ReadyRun) => Promise<void>,
+    keep: (ready: PreparedResponse) => Promise<void>,
     refuse: (error: unknown) => void,
   ): void {
-    const { calls, responses, life, maxRunMs = defaultMaxRunMs } = this.#deps;
+    const { calls, prepare, responses, life, maxRunMs = defaultMaxRunMs } = this.#deps;
     const { id, caller, deployment } = asked.call;
     const record = this.#record(id, caller, deployment);
     const target: Target = { ...asked, call: { ...asked.call, record } };
@@ -177,7 +196,7 @@ export class BackgroundRuns {
           return undefined;
         },
       };
-      const ready = createRun(this.#deps, target, { request, body: value as JsonObject, opened, ...(known && { known }) });
+      const ready = prepare(target, { request, body: value as JsonObject, opened, ...(known && { known }) });
       const { run, ask } = ready;
       const place = { id: run.response.id, subject: caller.subject };
       let answer: Answer | undefined;

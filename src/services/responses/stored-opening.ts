@@ -14,10 +14,9 @@ import type {
   StoredResponse,
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
-import type { NodeLife } from '#services/nodes/node-lease.ts';
+import type { NodeLife } from '../node/node-lease.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
-import type { UnheardWrites } from './unheard-writes.ts';
-import { untilStored } from './until-stored.ts';
+import { type UnconfirmedWrites, untilStored } from './unconfirmed-writes.ts';
 
 export interface KeeperDeps {
   readonly responses: ResponseStore;
@@ -29,7 +28,7 @@ export interface KeeperDeps {
   readonly noteFault: (message: string, thrown: unknown) => void;
   /** Responses that callers may know of and the store may not, by their ids: each resolves once it does. */
   readonly beginning: Map<string, Promise<unknown>>;
-  readonly unheard: UnheardWrites;
+  readonly unconfirmed: UnconfirmedWrites;
 }
 
 const dayMs = 86_400_000;
@@ -181,7 +180,7 @@ export class StoredOpening implements OpenedResponse {
     try {
       await write(stored);
     } catch (thrown) {
-      this.#deps.unheard.note(stored);
+      this.#deps.unconfirmed.note(stored);
       throw thrown;
     }
   }

@@ -4,7 +4,9 @@ import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Target } from '#domain/call.ts';
-import type { KeptItem } from '../translation/reading.ts';
+
+/** An output item as the next turn needs it, with sealed content and items that clients do not see. */
+export type KeptItem = object & { readonly type: string; readonly [key: string]: unknown };
 
 /** A response as it ended. */
 export interface KeptResponse {

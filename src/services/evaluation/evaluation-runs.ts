@@ -1,10 +1,9 @@
 import { Recurring } from '#base/time/recurring.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
-import type { EvaluationStart, Evaluations } from '#domain/evaluation/evaluations.ts';
-import type { InFlightCalls } from '#services/calls/in-flight-calls.ts';
-import type { NodeLife } from '#services/nodes/node-lease.ts';
-import { EvaluationRun, type EvaluationRunDeps } from './evaluation-run.ts';
+import type { InFlightCalls } from '../node/in-flight-calls.ts';
+import type { NodeLife } from '../node/node-lease.ts';
+import { EvaluationRun, type EvaluationRunDeps, type EvaluationStart } from './evaluation-run.ts';
 
 export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {
   readonly life: NodeLife;
@@ -22,8 +21,8 @@ const tendMs = 3_000;
 const lookMs = 400;
 const lost = 'The node that ran it is gone; start it again.';
 
-/** The evaluations that this node runs, and an eye on those whose node is gone. */
-export class EvaluationRuns implements Evaluations {
+/** Runs the evaluations of this node, and fails those whose node is gone. */
+export class EvaluationRuns {
   readonly #deps: EvaluationRunsDeps;
   readonly #running = new Map<string, EvaluationRun>();
   readonly #recurring: Recurring;
@@ -35,6 +34,7 @@ export class EvaluationRuns implements Evaluations {
     if (deps.isShared) this.#recurring.every(lookMs, 'evaluations of this node could not be looked up', () => this.#look());
   }
 
+  /** Resolves once it has started. Throws `overloaded`, `deployment_not_found`, or StoreFault. */
   async start(start: EvaluationStart): Promise<Evaluation> {
     const { life, inFlightCalls, newId, clock } = this.#deps;
     if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping; try again.');
@@ -57,6 +57,7 @@ export class EvaluationRuns implements Evaluations {
     return evaluation;
   }
 
+  /** Cancels an evaluation on any node. Resolves once that is stored. */
   async cancel(id: string): Promise<void> {
     const { store, clock } = this.#deps;
     this.#running.get(id)?.drop();

@@ -1,11 +1,22 @@
 import { hash } from 'node:crypto';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
+import type { EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
-import type { EvaluationStart } from '#domain/evaluation/evaluations.ts';
-import type { CaseDeps } from './evaluation-deps.ts';
-import { type RanCase, runCase } from './run-case.ts';
+import { type CaseDeps, type RanCase, runCase } from './run-case.ts';
+
+/** An evaluation to start. */
+export interface EvaluationStart {
+  readonly caller: Caller;
+  readonly application: string;
+  /** ID of the application as clients see it. */
+  readonly shownId: string;
+  readonly version: number;
+  readonly cases: readonly { readonly id: string | null; readonly case: EvaluationCase }[];
+  /** Cases that run at the same time. Undefined: as many as the configuration allows. */
+  readonly parallel: number | undefined;
+}
 
 export interface EvaluationRunDeps extends CaseDeps {
   readonly store: EvaluationStore;

@@ -1,17 +1,17 @@
 import type { Clock } from '#base/time/clock.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
-import type { NodeLife } from '#services/nodes/node-lease.ts';
-import type { UnheardWrites } from '../stored/unheard-writes.ts';
+import type { NodeLife } from '../node/node-lease.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { failedResponse } from './queued-run.ts';
+import type { UnconfirmedWrites } from './unconfirmed-writes.ts';
 
 export interface RunKeeperDeps {
   readonly responses: ResponseStore;
   readonly runs: BackgroundRuns;
   readonly life: NodeLife;
   readonly clock: Clock;
-  readonly unheard: UnheardWrites;
+  readonly unconfirmed: UnconfirmedWrites;
   /** Whether other nodes may cancel or delete what this one answers. */
   readonly isShared: boolean;
   readonly noteFault: (message: string, thrown: unknown) => void;
@@ -52,8 +52,8 @@ export class RunKeeper {
 
   /** Ends runs whose node is gone, takes those that wait, and deletes what is kept though it was told not to be. */
   async #tend(): Promise<void> {
-    const { responses, runs, clock, unheard } = this.#deps;
-    await unheard.deleteFrom(responses);
+    const { responses, runs, clock, unconfirmed } = this.#deps;
+    await unconfirmed.deleteFrom(responses);
     const fail: Parameters<ResponseStore['runs']['failLost']>[1] = (stored, next) => failedResponse(stored, lost, next);
     while ((await responses.runs.failLost(clock.epochMs(), fail)) > 0);
     const { room } = runs;

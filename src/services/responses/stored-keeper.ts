@@ -8,7 +8,7 @@ import { isBoundKey, mayUseRecord } from '#domain/callers/bound-key.ts';
 import { carriedItemsOf } from '#domain/responses/stored-items.ts';
 import { keptNowhere, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { type KeeperDeps, StoredOpening } from './stored-opening.ts';
-import { untilStored } from './until-stored.ts';
+import { untilStored } from './unconfirmed-writes.ts';
 
 /** What a response goes on from. */
 interface Before {

@@ -1,0 +1,144 @@
+import type { ReplyHeaders } from '#base/http/client.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
+import type { Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
+import { filesHandedOn } from '#domain/files/files-handed-on.ts';
+import { addUp, costOf, UsageCollector } from '#domain/usage/usage.ts';
+import { toDeclaredHeaders } from './declared-headers.ts';
+import type { LimitReservation } from './reserve-limits.ts';
+import { UsageTotals } from './usage-totals.ts';
+
+const maxIgnoredFields = 1000;
+
+export interface AccountOptions {
+  readonly target: Target;
+  /** The request with defaults. Its files are readable for the deployment. Absent if the API carries no conversation. */
+  readonly request?: ChatRequest;
+  /** The request as the client sent it: fields that come from defaults are not reported as ignored. */
+  readonly sent: object;
+  /** Estimated. */
+  readonly promptTokens: number;
+  /** Whether the usage includes the cost of the reply, if the deployment has prices. */
+  readonly includesCost?: boolean;
+}
+
+/**
+ * The account of one call: its reservation, the usage of its reply, the identity of the deployment while it answers, and what the
+ * client is told about how the reply was made. Charges what was used, once.
+ */
+export class CallAccount {
+  readonly usage: UsageTotals;
+  /** Estimated. */
+  readonly promptTokens: number;
+  /** Fields of the client's request that did not reach a model. */
+  readonly ignored = new Set<string>();
+  /** Whether Parley refused a call that the deployment made meanwhile, because of its user. */
+  isExcused = false;
+  readonly #options: AccountOptions;
+  /** Collects the usage of an application's inner calls. Undefined for a model, which has only its own tokens. */
+  readonly #inner: UsageCollector | undefined;
+  #caller: Caller | undefined;
+  #reservation: LimitReservation | undefined;
+  #isSettled = false;
+  #attempts = 0;
+  #declared: Readonly<Record<string, string>> = {};
+
+  constructor(options: AccountOptions) {
+    const { target, promptTokens, includesCost = false } = options;
+    const { deployment } = target;
+    this.#options = options;
+    this.promptTokens = promptTokens;
+    this.#inner = deployment.kind === 'application' ? new UsageCollector() : undefined;
+    this.usage = new UsageTotals({ deployment, promptTokens, inner: this.#inner, includesCost });
+  }
+
+  /**
+   * Identity of the deployment while it answers: the user who started the chain, one step further down the path. An application
+   * presents its per-request key as this caller. Created on first use, since most calls of models never need it.
+   */
+  get caller(): Caller {
+    this.#caller ??= this.#toCaller();
+    return this.#caller;
+  }
+
+  /** Whether the call is within its limits. */
+  get isAdmitted(): boolean {
+    return this.#reservation !== undefined;
+  }
+
+  /** Sets the reservation, before the deployment starts to answer. */
+  admit(reservation: LimitReservation): void {
+    this.#reservation = reservation;
+  }
+
+  /** Headers of the reply, with names in lower case: limits, attempts, and those of the program. */
+  get headers(): Readonly<Record<string, string>> {
+    const limits = this.#reservation?.headers;
+    return this.#attempts === 0 ? { ...limits } : { ...limits, ...this.#declared, 'x-upstream-attempts': String(this.#attempts) };
+  }
+
+  /** Another upstream is asked: forgets the headers and the ignored fields of the previous one. */
+  startAttempt(): void {
+    this.#attempts += 1;
+    this.#declared = {};
+    if (this.ignored.size > 0) this.ignored.clear();
+  }
+
+  /** Keeps the headers that a program of the configuration may set. */
+  declare(headers: ReplyHeaders): void {
+    this.#declared = toDeclaredHeaders(headers);
+  }
+
+  /** Adds ignored fields such as `seed`, or fields inside them, such as `messages.reasoning_content`. */
+  ignore(fields: readonly string[]): void {
+    for (const field of fields) {
+      const [root = field] = field.split('.', 1);
+      if (this.ignored.size < maxIgnoredFields && Object.hasOwn(this.#options.sent, root)) this.ignored.add(field);
+    }
+  }
+
+  /** Adds ignored fields of the client's own dialect. */
+  ignoreNative(fields: readonly string[]): void {
+    for (const field of fields) this.ignored.add(field);
+  }
+
+  /** Reports what was used to the chain of calls. Returns undefined without a chain, and if nothing was used. */
+  report(used: readonly ModelUsage[] | undefined): Promise<void> | undefined {
+    const { chain } = this.#options.target.call.caller;
+    return chain === null || used === undefined ? undefined : Promise.resolve(chain.report(used));
+  }
+
+  /**
+   * Charges what was used and releases the reservation. `used` is undefined if no upstream did any work, `isComplete` is true if the reply
+   * ended without an error. Later calls do nothing.
+   */
+  settle(used: readonly ModelUsage[] | undefined, isComplete: boolean): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    const settle = this.#reservation?.settle;
+    if (used === undefined) return settle?.(undefined);
+    const { call, deployment } = this.#options.target;
+    const cost = deployment.pricing === undefined ? 0 : costOf(deployment, this.usage.totals().usage);
+    call.record.cost = cost;
+    call.record.details = this.usage.details();
+    if (settle === undefined) return;
+    const counts = addUp(used);
+    settle({ tokens: counts.total_tokens, cost, ...(isComplete && { whole: counts }) });
+  }
+
+  #toCaller(): Caller {
+    const { target, request } = this.#options;
+    const { call, path, deployment } = target;
+    const { caller } = call;
+    const files = request === undefined ? undefined : filesHandedOn(caller, { request, path });
+    const rights = rightsOfReceiver(deployment.id, caller.chain, files);
+    const claims = [...(caller.chain?.claims ?? []), ...(this.#reservation?.claims ?? [])];
+    const report = (usage: readonly ModelUsage[]): void => this.#inner?.add(usage);
+    const noteRefusal = (): void => {
+      this.isExcused = true;
+    };
+    return { ...caller, chain: { path, rights, claims, report, noteRefusal } };
+  }
+}

@@ -1,0 +1,66 @@
+import type { ReplyHeaders } from '#base/http/client.ts';
+import { isInFamily } from '#base/http/field-family.ts';
+
+/**
+ * Names with `X-` that programs may not set: Parley's own fields, and fields that browsers, proxies, and servers act on. A program of the configuration
+ * may set all other names that begin with `X-`, and nothing else. Programs that users saved may set none.
+ */
+const reserved: ReadonlySet<string> = new Set([
+  'x-content-type-options',
+  'x-dns-prefetch-control',
+  'x-download-options',
+  'x-frame-options',
+  'x-http-method',
+  'x-method-override',
+  'x-pingback',
+  'x-powered-by',
+  'x-real-ip',
+  'x-request-id',
+  'x-robots-tag',
+  'x-sourcemap',
+  'x-ua-compatible',
+  'x-xss-protection',
+]);
+
+/** Families of such names (`isInFamily`). */
+const reservedFamilies: ReadonlySet<string> = new Set([
+  // Parley and the family.
+  'x-parley-',
+  'x-ratelimit-',
+  'x-upstream-',
+  'x-dial-application-',
+  // Browsers.
+  'x-content-security-policy-',
+  'x-permitted-cross-domain-policies-',
+  'x-webkit-csp-',
+  // Servers and proxies: nginx, Apache, lighttpd, LiteSpeed, IIS, Perlbal, Envoy, Next.js, clouds.
+  'x-accel-',
+  'x-sendfile-',
+  'x-lighttpd-',
+  'x-litespeed-',
+  'x-lscache-',
+  'x-reproxy-',
+  'x-forwarded-',
+  'x-original-',
+  'x-rewrite-',
+  'x-http-method-override-',
+  'x-cache-',
+  'x-envoy-',
+  'x-middleware-',
+  'x-nextjs-',
+  'x-vercel-',
+  'x-amz-',
+  'x-amzn-',
+  'x-goog-',
+  'x-azure-',
+  'x-ms-',
+]);
+
+/** Returns the fields beginning with `X-` that a program of the configuration may set on the reply to the client. */
+export function toDeclaredHeaders(headers: ReplyHeaders): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => mayDeclare(name)));
+}
+
+function mayDeclare(name: string): boolean {
+  return name.startsWith('x-') && !reserved.has(name) && !isInFamily(name, reservedFamilies);
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '#base/time/clock.ts';
+import type { ResponsePlace, ResponseStore } from '#domain/responses/response-store.ts';
+
+interface Unconfirmed extends ResponsePlace {
+  readonly atMs: number;
+}
+
+/** How long a statement that nobody waits for may still be executed. */
+const settledMs = 10_000;
+const maxNoted = 10_000;
+const retryMs = 2_000;
+const maxTries = 300;
+
+/**
+ * Responses that the store may have written without a confirmation. Their clients were told that they are not stored, so nobody
+ * would ever end or delete them.
+ */
+export class UnconfirmedWrites {
+  readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #noted = new Map<string, Unconfirmed>();
+
+  constructor(clock: Pick<Clock, 'nowMs'>) {
+    this.#clock = clock;
+  }
+
+  note({ id, subject }: ResponsePlace): void {
+    if (this.#noted.size < maxNoted) this.#noted.set(id, { id, subject, atMs: this.#clock.nowMs() });
+  }
+
+  /** Deletes them. Throws StoreFault; the next call deletes the rest. */
+  async deleteFrom(responses: Pick<ResponseStore, 'delete'>): Promise<void> {
+    for (const { atMs, ...place } of [...this.#noted.values()]) {
+      if (this.#clock.nowMs() - atMs < settledMs) continue;
+      await responses.delete(place);
+      this.#noted.delete(place.id);
+    }
+  }
+}
+
+/**
+ * Repeats a write that the store did not confirm, every two seconds for ten minutes. Nobody waits for it. Undefined if the store never
+ * confirmed it. Never rejects.
+ */
+export async function untilStored<Value>(
+  clock: Pick<Clock, 'sleep'>,
+  write: () => Promise<Value>,
+): Promise<{ readonly value: Value } | undefined> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    await clock.sleep(retryMs, new AbortController().signal);
+    const written = await write().then(
+      (value) => ({ value }),
+      () => undefined,
+    );
+    if (written !== undefined) return written;
+  }
+  return undefined;
+}
