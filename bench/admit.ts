@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { openRedisStores } from '#app/node/open-redis-stores.ts';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
@@ -44,7 +44,6 @@ const consents = 4_000;
 const atOnce = 32;
 const form = { app: { consentRequired: true } };
 const generous = { minute: 1e12, day: 1e12, requestMinute: 1e12, requestDay: 1e12 };
-
 const asking = { endpoint: 'http://127.0.0.1:1/', features: { consentRequired: true } };
 const configuration = {
   models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } },

@@ -8,11 +8,10 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { pino } from 'pino';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { Telemetry } from '#domain/telemetry.ts';
-import { silentTelemetry } from '#domain/telemetry.ts';
+import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import { openTelemetry } from '#telemetry/node-telemetry.ts';
 import { openLog } from '#telemetry/open-log.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BoundedCache } from '#base/cache/bounded-cache.ts';
-import { EmbedderPool } from '#base/embedding/embedder-pool.ts';
+import { EmbedderPool } from '#base/embedding/local-embedder.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';

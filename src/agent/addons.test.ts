@@ -1,7 +1,7 @@
 import fastifySwagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { LoadedTools } from '#domain/tools/tool.ts';
 import { guardedClient, never, startServer, tokenCache } from '#test/rest-tools.ts';

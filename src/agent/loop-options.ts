@@ -1,14 +1,14 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { RemoteDelta } from '#contract/chat/chunk.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
-import type { RemoteDelta } from '#contract/chat/remote-delta.ts';
 import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import type { MissingToolset, Tool } from '#domain/tools/tool.ts';
 import type { Citations } from './citations.ts';
 import type { ContextOptions } from './context/context-window.ts';
-import type { HandsOut } from './handed-out.ts';
+import type { HandsOut } from './reply.ts';
 import type { EarlierResults } from './results/kept-results.ts';
 import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
 import type { AcceptedMedia } from './shown-media.ts';

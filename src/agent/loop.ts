@@ -8,26 +8,19 @@ import { CheckTime } from '#contract/schemas/schema-error.ts';
 import { type AnswerFormat, answerFormatOf, readAnswer, toFormatMessages } from '#domain/structured-answer.ts';
 import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import { UsageCollector } from '#domain/usage/usage.ts';
-import { asParagraph } from './as-paragraph.ts';
-import { toControls } from './ask-user.ts';
 import { Citations } from './citations.ts';
-import { contextStageName, toContextMarkdown } from './context/context-stage.ts';
-import { toHandedOut } from './handed-out.ts';
-import { inOrderAsked } from './in-order-asked.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { ModelRequests } from './model-requests.ts';
-import { toRemoteCall, toToolCall } from './remote-call.ts';
-import { withResults } from './remote-tools.ts';
-import { Renumbering, Reply } from './reply.ts';
+import { toRemoteCall, toToolCall, withResults } from './remote-tools.ts';
+import { asParagraph, Renumbering, Reply, toHandedOut } from './reply.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { createReadResultTool } from './results/read-result-tool.ts';
 import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
 import { isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
-import { type AskedQuestion, runTools, type ToolRuns } from './tool-run.ts';
+import { contextStageName, toContextMarkdown } from './stages.ts';
+import { type AskedQuestion, runTools, type ToolRuns, toControls } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
-import { type ToolCall, Turn } from './turn.ts';
-import { TurnUsage } from './turn-usage.ts';
-import { callsToRun, namesOf, noteLastTurn, turnsIn } from './turns-of-run.ts';
+import { callsToRun, inOrderAsked, namesOf, noteLastTurn, type ToolCall, Turn, TurnUsage, turnsIn } from './turn.ts';
 
 /**
  * Lets a model work with tools (docs/quick-apps.md, A run): asks it, runs the tools it calls, sends it their results, and

@@ -2,7 +2,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { askWithin } from './context/ask-within.ts';
+import { isContextFault } from '#domain/upstreams/upstream-error.ts';
 import type { ContextMemory } from './context/cleared-messages.ts';
 import { type ContextChange, type ContextOptions, ContextWindow } from './context/context-window.ts';
 import type { LoopOptions } from './loop-options.ts';
@@ -106,4 +106,25 @@ export class ModelRequests {
       ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
     };
   }
+}
+
+/** Asks a model within its window. If it refuses a request as too long all the same, something is taken out and it is asked once more. */
+async function* askWithin(
+  window: ContextWindow,
+  ask: (request: ChatRequest) => AsyncIterable<Frame>,
+  request: ChatRequest,
+): AsyncIterable<Frame> {
+  let hasBegun = false;
+  let smaller: ChatRequest | undefined;
+  try {
+    for await (const frame of ask(await window.fit(request))) {
+      hasBegun = true;
+      yield frame;
+    }
+    return;
+  } catch (thrown) {
+    if (!hasBegun && isContextFault(thrown)) smaller = await window.shrink(request);
+    if (smaller === undefined) throw thrown;
+  }
+  yield* ask(smaller);
 }

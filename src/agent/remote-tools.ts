@@ -1,9 +1,9 @@
+import type { ListedTool, RemoteDelta } from '#contract/chat/chunk.ts';
 import { type Message, toolCallsOf } from '#contract/chat/message.ts';
-import type { ListedTool, RemoteDelta } from '#contract/chat/remote-delta.ts';
-import type { RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
+import type { ApprovedCall, RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
 import { type LoadedTools, type RemoteTool, type Tool, ToolFault } from '#domain/tools/tool.ts';
 import type { LoadContext, ToolSources } from './quick-app/load-tools.ts';
-import type { ToolMessage } from './tool-run.ts';
+import type { ToolCall, ToolMessage } from './turn.ts';
 
 /** What the servers of a request gave. */
 interface LoadedServers extends LoadedTools {
@@ -78,4 +78,15 @@ export function withResults(messages: readonly Message[], results: readonly Tool
     if (asked >= 0) all.splice(at, 0, result);
   }
   return all;
+}
+
+/** A call as it is told of a server. */
+export function toRemoteCall({ id, function: asked, ...rest }: ToolCall, { server, name }: RemoteTool) {
+  const { extra_content: signed } = rest as { extra_content?: unknown };
+  return { id, server, name, arguments: asked.arguments, ...(signed !== undefined && { signed }) };
+}
+
+/** A call that was approved, as the model made it. */
+export function toToolCall({ id, name, arguments: args, rest }: ApprovedCall): ToolCall {
+  return { ...rest, id, type: 'function', function: { name, arguments: args } };
 }

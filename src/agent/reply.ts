@@ -2,6 +2,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import type { Attachment } from '#domain/tools/tool.ts';
+import type { ToolCall } from './turn.ts';
 
 /** What all chunks of a reply have in common. */
 export interface ReplyHead {
@@ -110,4 +111,24 @@ function known(indices: Map<unknown, number>, inner: unknown, next: () => number
   const index = indices.get(inner) ?? next();
   indices.set(inner, index);
   return index;
+}
+
+/** How a caller is handed calls of its own tools: all at once as tool calls, or the first as a function call. */
+export type HandsOut = 'all tools' | 'one function';
+
+/** The end of a reply that hands its caller calls; one delta for each, since clients read the first of a delta alone. */
+export function toHandedOut(
+  calls: readonly ToolCall[],
+  handsOut: HandsOut,
+): { readonly deltas: readonly Delta[]; readonly finishReason: FinishReason } {
+  const [first] = calls;
+  if (handsOut === 'all tools' || first === undefined)
+    return { deltas: calls.map((call, index) => ({ tool_calls: [{ ...call, index }] })), finishReason: 'tool_calls' };
+  const { name, arguments: args } = first.function;
+  return { deltas: [{ function_call: { name, arguments: args } }], finishReason: 'function_call' };
+}
+
+/** A text as it stands after another: as a paragraph of its own, unless what is before ends in white space. */
+export function asParagraph(before: string, text: string): string {
+  return before === '' || /\s$/.test(before) ? text : `\n\n${text}`;
 }

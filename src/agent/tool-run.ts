@@ -1,7 +1,9 @@
-import type { JsonObject } from '#base/json/json.ts';
-import { Channel } from '#base/stream/channel.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { Channel } from '#base/stream/async-items.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chat/chunk.ts';
+import type { OfferedControl } from '#contract/chat/completed-control.ts';
+import type { CompletedControl } from '#contract/chat/message.ts';
 import type { CheckTime } from '#contract/schemas/schema-error.ts';
 import type {
   Attachment,
@@ -15,15 +17,16 @@ import type {
 } from '#domain/tools/tool.ts';
 import type { UsageCollector } from '#domain/usage/usage.ts';
 import type { Citations } from './citations.ts';
-import { performTool, toFailure } from './perform-tool.ts';
-import { toRemoteCall } from './remote-call.ts';
+import { performTool, readArguments, toFailure } from './perform-tool.ts';
+import { toRemoteCall } from './remote-tools.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { KeptResults } from './results/kept-results.ts';
 import type { ToolMedia } from './shown-media.ts';
-import { readArguments } from './tool-arguments.ts';
-import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
+import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './stages.ts';
 import type { Toolset } from './toolset.ts';
-import type { ToolCall } from './turn.ts';
+import type { ToolCall, ToolMessage } from './turn.ts';
+
+const declineLabel = 'Decline';
 
 /** What every tool run of a reply shares. */
 export interface ToolRuns {
@@ -59,14 +62,6 @@ export interface RefusedCall {
   readonly reason: string;
 }
 
-/** A tool's answer as the model reads it. */
-export interface ToolMessage {
-  role: 'tool';
-  tool_call_id: string;
-  content: string;
-  [key: string]: unknown;
-}
-
 /** A call that cannot go on before the user answered. */
 export interface AskedQuestion {
   readonly call: ToolCall;
@@ -74,7 +69,7 @@ export interface AskedQuestion {
 }
 
 /** What the calls came to, each list in the order asked. */
-export interface ToolOutcomes {
+interface ToolOutcomes {
   readonly answers: readonly ToolMessage[];
   /** What the tools gave beside text. */
   readonly media: readonly ToolMedia[];
@@ -216,4 +211,18 @@ class ToolRun {
 
 function isAnswered(outcome: AnsweredCall | AskedQuestion): outcome is AnsweredCall {
   return 'answer' in outcome;
+}
+
+/** What the user answers a tool's question with: one control to give what is asked, one to decline. */
+export function toControls({ label, schema }: ToolQuestion): OfferedControl[] {
+  return [{ label, schema }, { label: declineLabel }];
+}
+
+/** The user's answer, its value undefined if it was declined; undefined if the control is none of the question's. */
+export function answerTo(
+  { label }: ToolQuestion,
+  completed: CompletedControl | undefined,
+): { readonly value: JsonObject | undefined } | undefined {
+  if (completed?.label === label) return { value: isJsonObject(completed.value) ? completed.value : {} };
+  return completed?.label === declineLabel ? { value: undefined } : undefined;
 }

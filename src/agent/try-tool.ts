@@ -1,11 +1,9 @@
 import type { Clock } from '#base/time/clock.ts';
-import type { Tool, ToolResult } from '#domain/tools/tool.ts';
-import type { ToolTrial, TriedTool } from '#domain/tools/tool-trial.ts';
-import { performTool } from './perform-tool.ts';
+import type { Tool, ToolResult, ToolTrial, TriedTool } from '#domain/tools/tool.ts';
+import { performTool, readArguments } from './perform-tool.ts';
 import { loadTrialTools, type ToolSources } from './quick-app/load-tools.ts';
 import { KeptResults } from './results/kept-results.ts';
-import { readArguments } from './tool-arguments.ts';
-import { toShownResult } from './tool-stage.ts';
+import { toShownResult } from './stages.ts';
 
 interface TryDeps {
   readonly sources: ToolSources;

@@ -1,13 +1,15 @@
-import type { JsonObject } from '#base/json/json.ts';
-import type { Chunk, Delta, FinishReason, ToolCallDelta } from '#contract/chat/chunk.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Chunk, Delta, FinishReason, ModelUsage, Statistics, ToolCallDelta, Usage } from '#contract/chat/chunk.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { type PricedUsage, toModelUsage, toModelUsages } from '#domain/usage/usage.ts';
 
 /** Of one reply. Further ones are as if the model had not asked: it sees what came of these, and can ask again. */
 const maxCalls = 128;
 const maxArgumentsLength = 1_000_000;
 /** Of all else that is collected: text, thoughts, names, and what comes with a call. */
 const maxLength = 16_000_000;
+const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
 
 /** A call a model asked for, whole. Further fields came from the upstream and are given back to it. */
 export interface ToolCall {
@@ -108,4 +110,73 @@ function textOf(value: unknown): string {
 
 function tooMuch(what: string): ParleyError {
   return new ParleyError('upstream_failed', `The model ${what}.`);
+}
+
+/** What a run added, with the answers to its last turn in the order that the model asked, and what they show behind them. */
+export function inOrderAsked(added: readonly Message[]): Message[] {
+  const turn = added.findLastIndex(({ role }) => role === 'assistant');
+  const calls = (added[turn]?.tool_calls ?? []) as readonly ToolCall[];
+  const place = ({ role, tool_call_id: id }: Message): number =>
+    role === 'tool' ? calls.findIndex((call) => call.id === id) : calls.length;
+  return [...added.slice(0, turn + 1), ...added.slice(turn + 1).sort((one, other) => place(one) - place(other))];
+}
+
+/** None of a reply that was cut off: half of a call must not be run. */
+export function callsToRun(turn: Turn): ToolCall[] {
+  return turn.isCutOff ? [] : turn.calls;
+}
+
+/** Tells the model, behind the last of its results, that it is offered no tools in its next turn. */
+export function noteLastTurn(answers: readonly ToolMessage[]): void {
+  const last = answers.at(-1);
+  if (last !== undefined) last.content += lastTurnNote;
+}
+
+/** Turns of a run, by the messages that it added. */
+export function turnsIn(added: readonly Message[]): number {
+  return added.filter(({ role }) => role === 'assistant').length;
+}
+
+/** Names of the tools of a request. */
+export function namesOf(tools: unknown): Set<string> {
+  const names = (Array.isArray(tools) ? tools : []).map((tool) =>
+    isJsonObject(tool) && isJsonObject(tool.function) ? tool.function.name : undefined,
+  );
+  return new Set(names.filter((name) => typeof name === 'string'));
+}
+
+/** What one model call used: its statistics if it has some, else its usage under the model's name. */
+export class TurnUsage {
+  readonly #model: string;
+  #usage: Usage | undefined;
+  #statistics: Statistics | undefined;
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  take(chunk: Chunk): void {
+    if (chunk.usage) this.#usage = chunk.usage;
+    if (chunk.statistics) this.#statistics = chunk.statistics;
+  }
+
+  items(): ModelUsage[] {
+    const parts = toModelUsages(this.#statistics?.usage_per_model);
+    return parts.length > 0 || this.#usage === undefined ? parts : [toModelUsage(this.#model, this.#usage)];
+  }
+
+  /** The items with the cached tokens of the model's own reply, which have prices of their own. */
+  pricedItems(): PricedUsage[] {
+    const [item, ...others] = this.items();
+    if (item === undefined || others.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();
+    return [{ ...item, prompt_tokens_details: this.#usage.prompt_tokens_details }];
+  }
+}
+
+/** A tool's answer as the model reads it. */
+export interface ToolMessage {
+  role: 'tool';
+  tool_call_id: string;
+  content: string;
+  [key: string]: unknown;
 }

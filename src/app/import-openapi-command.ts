@@ -6,8 +6,7 @@ import { guardClient } from '#base/net/guarded-client.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
-import { importOpenApi } from '#tools/openapi/import-openapi.ts';
-import type { DocumentSource } from '#tools/openapi/load-openapi.ts';
+import { type DocumentSource, importOpenApi } from '#tools/openapi/load-openapi.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
 

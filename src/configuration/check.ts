@@ -2,12 +2,12 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { findCheckWarnings } from '#contract/configuration/check-warnings.ts';
-import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { doubts } from '#contract/configuration/doubts.ts';
 import { explain } from '#contract/configuration/explain.ts';
 import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
 import { ruleFaults } from '#contract/configuration/rules.ts';
+import { complete } from '#contract/configuration/schema-node.ts';
 import type { ConfigurationFault } from './configuration-fault.ts';
 import { isReference } from './substitute.ts';
 

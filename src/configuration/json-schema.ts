@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 
 const reference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' };
@@ -28,10 +28,6 @@ function toWritten(schema: unknown): unknown {
     if (needed.length > 0) written.required = needed;
   }
   return isReplaceable(schema) ? orReference(rest) : { ...rest, ...written };
-}
-
-function hasDefault(schema: unknown): boolean {
-  return isJsonObject(schema) && schema.default !== undefined;
 }
 
 /** Whether a reference can stand for a value that is no free text anyway. */

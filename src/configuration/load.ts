@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
 import { schemaAt } from '#contract/configuration/schema-node.ts';
-import { logoTypes, maxLogoBytes } from '#contract/page/logo.ts';
+import { logoTypes, maxLogoBytes } from '#contract/page/brand.ts';
 import { type Accepted, checkConfiguration, type Refused, toConfigurationFault } from './check.ts';
 import type { ConfigurationFault } from './configuration-fault.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';

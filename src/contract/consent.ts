@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { isJsonObject } from '#base/json/json.ts';
+import { truncate } from '#base/text/shorten.ts';
 import { formatPath } from './configuration/fault.ts';
 import { isDeploymentId } from './deployment-path.ts';
 import { ParleyError } from './errors/errors.ts';
@@ -48,7 +49,7 @@ export function requiresConsent(form: ConsentForm, id: string): boolean | undefi
 }
 
 function parseItem(id: string, item: unknown): { consentRequired: boolean } {
-  const at = (...keys: string[]) => formatPath(['consent', shown(id), ...keys.map(shown)]);
+  const at = (...keys: string[]) => formatPath(['consent', ...[id, ...keys].map((key) => truncate(key, longestShown))]);
   if (!isDeploymentId(id)) throw requestFault(at(), 'cannot be the id of a deployment');
   if (!isJsonObject(item)) throw requestFault(at(), 'must be an object with consentRequired');
   const unknown = Object.keys(item).find((key) => key !== 'consentRequired');
@@ -57,8 +58,4 @@ function parseItem(id: string, item: unknown): { consentRequired: boolean } {
   if (consentRequired === undefined) throw requestFault(at('consentRequired'), 'is required');
   if (typeof consentRequired !== 'boolean') throw requestFault(at('consentRequired'), 'must be a boolean');
   return { consentRequired };
-}
-
-function shown(key: string): string {
-  return key.length > longestShown ? `${key.slice(0, longestShown)}…` : key;
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import { ParleyError } from './errors/errors.ts';
 import { requireShape } from './errors/request-error.ts';
 import { withoutNulls } from './schemas/without-nulls.ts';
@@ -34,10 +35,10 @@ const optionalOfRating: ReadonlySet<string> = new Set(['comment', 'responseId'])
 export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
   return inputsOf(value).map((input, index) => {
     const at = `inputs[${index}]`;
-    if (!isJsonObject(input)) throw fault(at, 'must be an object');
+    if (!isJsonObject(input)) throw requestFault(at, 'must be an object');
     if (input.type === 'request') return { type: 'request', value: input.value };
-    if (input.type !== 'string') throw fault(`${at}.type`, 'must be "string" or "request"');
-    if (typeof input.value !== 'string') throw fault(`${at}.value`, 'must be a string');
+    if (input.type !== 'string') throw requestFault(`${at}.type`, 'must be "string" or "request"');
+    if (typeof input.value !== 'string') throw requestFault(`${at}.value`, 'must be a string');
     return { type: 'string', value: input.value };
   });
 }
@@ -55,16 +56,12 @@ export function parseRating(value: unknown): Rating {
 
 function inputsOf(value: unknown): readonly unknown[] {
   const { inputs } = objectIn(value);
-  if (!Array.isArray(inputs)) throw fault('inputs', 'must be a list');
-  if (inputs.length > mostInputs) throw fault('inputs', `must have at most ${mostInputs} items`);
+  if (!Array.isArray(inputs)) throw requestFault('inputs', 'must be a list');
+  if (inputs.length > mostInputs) throw requestFault('inputs', `must have at most ${mostInputs} items`);
   return inputs;
 }
 
 function objectIn(value: unknown): JsonObject {
   if (isJsonObject(value)) return value;
   throw new ParleyError('invalid_request', 'The body must be a JSON object.');
-}
-
-function fault(param: string, claim: string): ParleyError {
-  return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
 }

@@ -1,6 +1,5 @@
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './callers/caller.ts';
-import type { TraceContext } from './trace.ts';
 import type { UpstreamFaultKind } from './upstreams/upstream.ts';
 import type { UsageDetails } from './usage/usage-details.ts';
 
@@ -105,3 +104,9 @@ const silentRecord: CallRecord = {
 
 /** Notes nothing. */
 export const silentTelemetry: Telemetry = { begin: () => ({ ...silentRecord }) };
+
+/** W3C trace context as it came, or made for this call. */
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+}

@@ -1,4 +1,4 @@
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import { ExpiringCache, expiringBytes } from '#base/cache/expiring-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { Clock } from '#base/time/clock.ts';

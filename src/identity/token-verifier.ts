@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { BoundedCache, BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';

@@ -7,9 +7,14 @@ import type { Target } from '#domain/call.ts';
 import type { HandedOn } from '#domain/callers/handed-on.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import { findLostThoughts } from '#domain/upstreams/lost-thoughts.ts';
-import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
-import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
-import type { Ask, ChatProtocol, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
+import {
+  type Ask,
+  type ChatProtocol,
+  type NativeRequest,
+  speaksMessages,
+  speaksResponses,
+  type Upstream,
+} from '#domain/upstreams/upstream.ts';
 import type { CallAccount } from './call-account.ts';
 import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';

@@ -1,5 +1,5 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
-import { isInFamily } from '#base/http/field-family.ts';
+import { isInFamily } from '#base/http/header-fields.ts';
 
 /**
  * Names with `X-` that programs may not set: Parley's own fields, and fields that browsers, proxies, and servers act on. A program of the configuration

@@ -3,7 +3,7 @@ import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { RawChunk } from '#contract/chat/chunk.ts';
 import { RawFrame } from '#contract/chat/frame.ts';
-import { toReferencedPlace } from '#domain/files/reply-references.ts';
+import { toReferencedPlace } from '#domain/files/file-references.ts';
 import { isFolder, type ResourcePlace, toUrl } from '#domain/files/resource-place.ts';
 import { mayRead } from '#domain/files/resource-rights.ts';
 import { isDocumentOf } from '#domain/quick-app/quick-app-documents.ts';

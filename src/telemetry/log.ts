@@ -1,11 +1,22 @@
 import { pino } from 'pino';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Secret } from '#base/secrets/secret.ts';
+import { truncate } from '#base/text/shorten.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { redact } from './redact.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const shortest = 6;
+const looksSecret: readonly (readonly [RegExp, string])[] = [
+  [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 ***'],
+  [/\b((?:api[-_]?key|key|token|secret|password|signature|authorization)["']?\s*[=:]\s*["']?)[^\s"'&,;}]{6,}/gi, '$1***'],
+  // Pattern bound: linear. A slash ends the search, and each start has two of them.
+  [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@:]*:[^\s/@]*@/gi, '$1***@'],
+  [/\bsk-[\w-]{8,}/g, '***'],
+  // Pattern bound: a start that does not match costs at most 1,024 characters.
+  [/\beyJ[\w-]{4,1024}\.[\w-]{1,16384}\.[\w-]*/g, '***'],
+];
+
 export type LogLevel = (typeof logLevels)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -22,7 +33,7 @@ export interface Log {
   clean(text: string): string;
 }
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: LogLevel;
   readonly sink: { write(line: string): void };
   readonly secrets: () => Iterable<Secret>;
@@ -95,13 +106,14 @@ interface DescribedError {
  * what users wrote and are left out, unless `showsForeignWords`.
  */
 export function describeError(thrown: unknown, showsForeignWords: boolean, depth = 0): DescribedError {
-  if (!(thrown instanceof Error)) return { name: typeof thrown, message: showsForeignWords ? cut(String(thrown)) : withheld };
+  if (!(thrown instanceof Error))
+    return { name: typeof thrown, message: showsForeignWords ? truncate(String(thrown), longestMessage) : withheld };
   const { code, kind, status } = thrown as { code?: unknown; kind?: unknown; status?: unknown };
   const cause = depth < deepestCause ? thrown.cause : undefined;
   return {
     name: thrown.name,
-    message: showsForeignWords || !mayQuote(thrown) ? cut(thrown.message) : withheld,
-    ...(typeof code === 'string' && (showsForeignWords || isCode.test(code)) && { code: cut(code) }),
+    message: showsForeignWords || !mayQuote(thrown) ? truncate(thrown.message, longestMessage) : withheld,
+    ...(typeof code === 'string' && (showsForeignWords || isCode.test(code)) && { code: truncate(code, longestMessage) }),
     ...(typeof kind === 'string' && { kind }),
     ...(typeof status === 'number' && { status }),
     ...(hasOwnFault(thrown) && { stack: framesOf(thrown) }),
@@ -125,6 +137,13 @@ function framesOf(error: Error): string[] {
   return lines.filter((line) => line.startsWith('at ')).slice(0, mostFrames);
 }
 
-function cut(text: string): string {
-  return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
+/** Removes secrets from text for the log: known ones first, then what looks like one. A last safeguard: none should get here. */
+export function redact(text: string, secrets: Iterable<Secret>): string {
+  let left = text;
+  for (const secret of secrets) {
+    const value = secret.reveal();
+    if (value.length >= shortest && left.includes(value)) left = left.replaceAll(value, '***');
+  }
+  for (const [form, shown] of looksSecret) left = left.replace(form, shown);
+  return left;
 }

@@ -1,7 +1,14 @@
 import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/http/trace-context.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart, Telemetry } from '#domain/telemetry.ts';
-import type { TraceContext } from '#domain/trace.ts';
+import type {
+  AttemptOutcome,
+  AttemptRecord,
+  CallEnd,
+  CallRecord,
+  CallStart,
+  Telemetry,
+  TraceContext,
+} from '#domain/telemetry.ts';
 import type { UsageDetails } from '#domain/usage/usage-details.ts';
 import type { CallSeries, UpstreamSeries } from './series.ts';
 import type { SeriesStore } from './series-store.ts';

@@ -1,10 +1,12 @@
-import type { Caches } from '#base/cache/cache-registry.ts';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
 import { type Metric, toCounter, toGauge, toHistogram } from './metric.ts';
-import type { ProcessReadings } from './process-readings.ts';
 import type { Reading } from './series.ts';
 import type { SeriesStore } from './series-store.ts';
+
+const resolutionMs = 20;
 
 /** What is read at the moment of collection, rather than counted. */
 export interface LiveState {
@@ -14,7 +16,7 @@ export interface LiveState {
   readonly configurationFaults: () => number;
 }
 
-export interface NodeMetricsDeps {
+interface NodeMetricsDeps {
   readonly series: SeriesStore;
   readonly live: LiveState;
   readonly readProcess: () => ProcessReadings;
@@ -92,4 +94,46 @@ function readCaches(caches: Caches): Metric {
 
 function plain(value: number): Reading {
   return { value, attributes: {} };
+}
+
+/** What the process says of itself. */
+interface ProcessReadings {
+  readonly cpuUserSeconds: number;
+  readonly cpuSystemSeconds: number;
+  readonly residentBytes: number;
+  readonly heapUsedBytes: number;
+  /** With the room it keeps to grow. */
+  readonly heapBytes: number;
+  readonly arrayBuffersBytes: number;
+  /** Outside of the heap, array buffers left out. */
+  readonly externalBytes: number;
+  /** 99th percentile since the reading before. */
+  readonly eventLoopDelaySeconds: number;
+  readonly uptimeSeconds: number;
+}
+
+/** Watches the event loop from now on; each call of `read` starts its percentile anew. */
+export function watchProcess(): { read: () => ProcessReadings; stop: () => void } {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  return {
+    read() {
+      const cpu = process.cpuUsage();
+      const memory = process.memoryUsage();
+      const p99Ms = delay.count === 0 ? 0 : Math.max(0, delay.percentile(99) / 1e6 - resolutionMs);
+      delay.reset();
+      return {
+        cpuUserSeconds: cpu.user / 1e6,
+        cpuSystemSeconds: cpu.system / 1e6,
+        residentBytes: memory.rss,
+        heapUsedBytes: memory.heapUsed,
+        heapBytes: memory.heapTotal,
+        arrayBuffersBytes: memory.arrayBuffers,
+        externalBytes: memory.external - memory.arrayBuffers,
+        eventLoopDelaySeconds: p99Ms / 1000,
+        uptimeSeconds: process.uptime(),
+      };
+    },
+    stop: () => void delay.disable(),
+  };
 }

@@ -1,17 +1,16 @@
 import { createHmac, randomFillSync, randomUUID } from 'node:crypto';
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import { TraceIds } from '#base/http/trace-context.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
-import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './call-log.ts';
 import type { Log } from './log.ts';
 import { beginWith, type CallListener, type MeasuredCallDeps } from './measured-call.ts';
 import type { Metric } from './metric.ts';
-import { type LiveState, readMetrics } from './node-metrics.ts';
+import { type LiveState, readMetrics, watchProcess } from './node-metrics.ts';
+import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './open-log.ts';
 import type { Export, ExportDeps } from './otlp/export.ts';
 import { type OtlpSettings, readOtlpSettings, toResource } from './otlp-settings.ts';
-import { watchProcess } from './process-readings.ts';
 import { PrometheusText } from './prometheus-text.ts';
 import { SeriesStore } from './series-store.ts';
 

@@ -1,3 +1,4 @@
+import { tryDecode } from '#base/http/url-path.ts';
 import type { Labels } from './series.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -52,17 +53,9 @@ function readAttributes(text: string | undefined): Record<string, string> {
   for (const pair of (text ?? '').split(',')) {
     // Pattern bound: one pair of an environment variable, which the operator writes.
     const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
-    if (key !== undefined && value !== undefined) attributes[key] = decode(value);
+    if (key !== undefined && value !== undefined) attributes[key] = tryDecode(value) ?? value;
   }
   return attributes;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function toNumber(text: string | undefined, otherwise: number): number {

@@ -7,8 +7,8 @@ import { readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { masked } from '#domain/upstreams/upstream-error.ts';
 import { AccountToken } from './account-token.ts';
+import { toHeaders } from './anthropic/anthropic-protocol.ts';
 import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
-import { toHeaders } from './anthropic/to-headers.ts';
 import { toUpstreamFault } from './to-upstream-fault.ts';
 
 /** The version that stands in the body, in place of the one in the header. */

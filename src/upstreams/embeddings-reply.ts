@@ -16,3 +16,12 @@ function isVector(embedding: unknown): boolean {
 function broken(how: string): UpstreamFault {
   return new UpstreamFault('broken', `The upstream answered ${how}.`);
 }
+
+/** Returns the vector as base64 of little-endian 32-bit floats. */
+export function encodeVector(vector: readonly number[] | Float32Array): string {
+  const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
+  vector.forEach((value, index) => {
+    bytes.writeFloatLE(value, index * Float32Array.BYTES_PER_ELEMENT);
+  });
+  return bytes.toString('base64');
+}

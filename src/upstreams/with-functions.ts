@@ -1,8 +1,7 @@
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
-import { FunctionCallReply } from '#contract/chat/function-call-reply.ts';
-import { toToolsRequest, usesFunctions } from '#contract/chat/function-calling.ts';
+import { FunctionCallReply, toToolsRequest, usesFunctions } from '#contract/chat/function-calling.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { NormalizedCalls } from './normalized-calls.ts';
 

@@ -1,8 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { isInstruction } from '#contract/chat/message.ts';
-import { hasJsonMode } from '#domain/upstreams/messages-upstream.ts';
-import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
+import { type ChatProtocol, hasJsonMode } from '#domain/upstreams/upstream.ts';
 
 const instruction = 'Answer with one JSON object and nothing else: no words before or after it, and no code fence around it.';
 

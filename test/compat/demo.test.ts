@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Accumulator } from '#contract/chat/accumulate.ts';
 import type { Completion } from '#contract/chat/chunk.ts';
+import { Accumulator } from '#contract/chat/fold-frames.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 
 let service: TestService;
@@ -10,7 +10,6 @@ beforeAll(async () => {
     models: { demo: { upstreams: [{ protocol: 'demo' }] }, vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] } },
   });
 });
-
 afterAll(async () => {
   await service.close();
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openSweeper, sweepContents } from '#app/node/open-contents.ts';
 import { openStores } from '#app/node/open-stores.ts';
 import { readSettings } from '#app/settings.ts';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { toS3Address } from '#stores/files/s3-address.ts';
 import { S3BlobStore } from '#stores/files/s3-blob-store.ts';
@@ -27,7 +27,6 @@ beforeAll(async () => {
   s3 = await startS3();
   blobs = new S3BlobStore(toS3Address(s3.filesUrl, {}));
 });
-
 afterAll(async () => {
   blobs.close();
   await s3[Symbol.asyncDispose]();

@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-import { IsolationFault } from '#base/isolation/isolation-fault.ts';
-import { type IsolationBounds, runIsolated } from '#base/isolation/run-isolated.ts';
+import { type IsolationBounds, IsolationFault, runIsolated } from '#base/isolation/run-isolated.ts';
 import type { Deed } from './program.ts';
 
 const program = new URL('./program.ts', import.meta.url);

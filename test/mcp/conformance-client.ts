@@ -1,4 +1,4 @@
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Tool, ToolContext } from '#domain/tools/tool.ts';

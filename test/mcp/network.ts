@@ -1,4 +1,4 @@
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { guardClient } from '#base/net/guarded-client.ts';
 import { createGuardedFetch } from '#base/net/guarded-fetch.ts';

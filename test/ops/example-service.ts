@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { defaultConfiguration } from '#app/first-configuration.ts';
 import type { EvaluationStores, ResponseStores } from '#app/node/stores.ts';
-import { storeSampleDocuments } from '#app/sample/sample-documents.ts';
+import { storeSampleDocuments } from '#app/sample/sample-applications.ts';
 import { apiOperations } from '#app/service/features.ts';
 import type { ServiceDeps } from '#app/service/service-parts.ts';
 import type { JsonObject } from '#base/json/json.ts';

@@ -85,7 +85,7 @@ it.runIf(process.platform === 'linux')('bin/parley sets what bounds memory, and 
 
 it('stacks of the built service show files and lines of the sources', async () => {
   const fault = "throw new Error('a fault of ours');";
-  await edit('src/app/sample/sample-documents.ts', (text) =>
+  await edit('src/app/sample/sample-applications.ts', (text) =>
     text.replace(/^.+ await readFile\(/m, `  if (path !== '') ${fault}\n$&`),
   );
   expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
@@ -93,7 +93,7 @@ it('stacks of the built service show files and lines of the sources', async () =
   await using _node = node;
   await node.said(/the documents of the sample app could not be stored.*\n/);
   const [, file = '', line] =
-    /at \S+ \((file:[^)]+\/src\/app\/sample\/sample-documents\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
+    /at \S+ \((file:[^)]+\/src\/app\/sample\/sample-applications\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
   const source = await readFile(new URL(file), 'utf8');
   expect(source.split('\n')[Number(line) - 1]).toContain(fault);
   expect(node.output.stdout).not.toMatch(/dist\/[\w-]+\.js:/);

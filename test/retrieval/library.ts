@@ -1,4 +1,4 @@
-import type { TextEmbedder } from '../../src/tools/retrieval/text-embedder.ts';
+import type { TextEmbedder } from '../../src/tools/retrieval/deployment-embedder.ts';
 
 /** Vectors of the letters a to d in a text, and what was asked for. It can be held up and made to fail. */
 export class LetterEmbedder implements TextEmbedder {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';
-import { openRedis } from '#stores/redis/open-redis.ts';
 import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
-import type { RedisLink } from '#stores/redis/redis-link.ts';
+import { openRedis, type RedisLink } from '#stores/redis/redis-link.ts';
 
 /** What a node has of a Redis. */
 export interface RedisNode extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Accumulator } from '#contract/chat/accumulate.ts';
 import type { Chunk, Completion } from '#contract/chat/chunk.ts';
+import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { MessageReader } from '#upstreams/anthropic/message-reader.ts';
 import { TranslatedEvents } from '#upstreams/anthropic/translated-events.ts';

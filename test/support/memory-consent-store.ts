@@ -1,4 +1,4 @@
-import type { ConsentStore, StoredConsent } from '#domain/consent/consent-store.ts';
+import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
 
 /** Consents of one test; forms are kept as text, as a durable store does. */
 export class MemoryConsentStore implements ConsentStore {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '#base/secrets/secret.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
-import { openRedis } from '#stores/redis/open-redis.ts';
+import { openRedis } from '#stores/redis/redis-link.ts';
 import type { ServiceOptions } from './start-service.ts';
 
 interface OpenBroadcast {

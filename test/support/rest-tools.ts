@@ -1,15 +1,14 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { guardClient } from '#base/net/guarded-client.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import type { Authorizer } from '#tools/authorization/authorizer.ts';
-import { createAuthorizer } from '#tools/authorization/authorizer.ts';
+import { type Authorizer, createAuthorizer } from '#tools/authorization/authorizer.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import { createRestTool } from '#tools/rest/create-rest-tools.ts';
 

@@ -14,7 +14,7 @@ import { formatFault } from '#configuration/configuration-fault.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
-import type { ConsentStore } from '#domain/consent/consent-store.ts';
+import type { ConsentStore } from '#domain/consent/consent.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';

@@ -1,8 +1,8 @@
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import { pushed } from '#base/stream/async-items.ts';
-import { Accumulator } from '#contract/chat/accumulate.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Chunk, Completion } from '#contract/chat/chunk.ts';
+import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';

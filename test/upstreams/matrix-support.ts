@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '#base/json/json.ts';
-import type { Parley } from '#contract/messages/parley.ts';
+import type { Parley } from '#contract/messages/dialect.ts';
 import type { Answered } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';

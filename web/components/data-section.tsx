@@ -1,5 +1,5 @@
+import { TableView } from '../src/attachments/attachment-body.tsx';
 import { Chart } from '../src/attachments/chart.tsx';
-import { TableView } from '../src/attachments/table-view.tsx';
 import { StateMark } from '../src/background/state-mark.tsx';
 import '../src/background/background.css';
 import { DataTable } from '../src/parts/data-table.tsx';

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { DeploymentIcon } from '../src/chat/deployments/deployment-icon.tsx';
-import { Thoughts } from '../src/chat/turns/thoughts.tsx';
+import { Thoughts } from '../src/chat/turns/reply-body.tsx';
 import '../src/chat/turns/thread.css';
 import '../src/chat/turns/turns.css';
 import '../src/chat/deployments/picker.css';
 import '../src/operations/operations.css';
-import { PageHeader } from '../src/parts/page-header.tsx';
+import { PageHeader } from '../src/parts/named-page.tsx';
+import { useQuestion } from '../src/parts/question-dialog.tsx';
 import { Trouble } from '../src/parts/trouble.tsx';
-import { useQuestion } from '../src/parts/use-question.tsx';
 import type { Deployment } from '../src/service/deployments.ts';
 import { Sample, Section } from './section.tsx';
 

@@ -5,8 +5,7 @@ import type { Frame } from '#contract/chat/frame.ts';
 import { type Message, toolCallsOf } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { estimateHigh } from '#domain/usage/high-estimate.ts';
-import { Turn } from '../turn.ts';
-import { TurnUsage } from '../turn-usage.ts';
+import { Turn, TurnUsage } from '../turn.ts';
 
 /** How a model is asked for a summary. */
 export interface SummaryAsk {

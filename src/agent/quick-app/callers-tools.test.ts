@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
-import { FunctionCallReply } from '#contract/chat/function-call-reply.ts';
-import { toToolsRequest } from '#contract/chat/function-calling.ts';
+import { FunctionCallReply, toToolsRequest } from '#contract/chat/function-calling.ts';
 import { chunksOf, fold, tool } from '#test/run-loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
-import type { HandsOut } from '../handed-out.ts';
+import type { HandsOut } from '../reply.ts';
 
 /** The tools that a run hands to its caller: the client tools of its application, and those of the request in either form. */
 export interface CallersTools {
@@ -51,4 +51,14 @@ function toForced(call: ChatRequest['function_call'], choice: unknown, offered: 
   const forced = typeof call === 'object' ? call : isJsonObject(choice) ? choice.function : undefined;
   const tool = offered.find(({ function: { name } }) => isJsonObject(forced) && forced.name === name);
   return tool && { type: 'function', function: { name: tool.function.name } };
+}
+
+/** The fields of a request that a quick app does not hand to its model, since it is made with its own. */
+export function ignoredByQuickApp(app: QuickApp, request: ChatRequest): string[] {
+  const { temperature, addons = [] } = request;
+  return [
+    ...toCallersTools(app, request).ignored,
+    ...(temperature !== undefined && temperature !== app.temperature ? ['temperature'] : []),
+    ...(addons.length > 0 ? ['addons'] : []),
+  ];
 }

@@ -3,15 +3,13 @@ import type { OfferedControl } from '#contract/chat/completed-control.ts';
 import { toToolsRequest } from '#contract/chat/function-calling.ts';
 import { type CompletedControl, isResultName, type Message } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { asParagraph } from '../as-paragraph.ts';
-import { answerTo } from '../ask-user.ts';
 import type { Citation } from '../citations.ts';
 import type { ContextMemory } from '../context/cleared-messages.ts';
-import { inOrderAsked } from '../in-order-asked.ts';
+import { asParagraph } from '../reply.ts';
 import type { EarlierResults } from '../results/kept-results.ts';
 import type { AnsweredQuestion } from '../run-memory.ts';
-import type { AskedQuestion } from '../tool-run.ts';
-import type { ToolCall } from '../turn.ts';
+import { type AskedQuestion, answerTo } from '../tool-run.ts';
+import { inOrderAsked, type ToolCall } from '../turn.ts';
 import type { OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
 

@@ -1,6 +1,5 @@
 import type { Citation } from '../citations.ts';
 import type { RunMemory } from '../run-memory.ts';
-import { mapTexts } from './map-texts.ts';
 
 /** Long texts of a state that are kept beside it; marks in it stand for them. */
 export interface OffloadedTexts {
@@ -69,4 +68,12 @@ function longestFirst(value: unknown): string[] {
     return text;
   });
   return [...texts].sort((one, other) => other.length - one.length);
+}
+
+/** The same value with other texts. */
+export function mapTexts<Value>(value: Value, toText: (text: string) => string): Value {
+  if (typeof value === 'string') return toText(value) as Value;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, toText)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, toText)])) as Value;
 }

@@ -7,9 +7,8 @@ import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools, Tool, ToolsetInstructions } from '#domain/tools/tool.ts';
 import { Citations } from '../citations.ts';
 import type { ContextChange, ContextOptions } from '../context/context-window.ts';
-import { toHandedOut } from '../handed-out.ts';
 import { runLoop } from '../loop.ts';
-import { Reply, type ReplyHead } from '../reply.ts';
+import { Reply, type ReplyHead, toHandedOut } from '../reply.ts';
 import { cutText } from '../results/cut-text.ts';
 import type { RunMemory } from '../run-memory.ts';
 import { type AcceptedMedia, isMediaMessage } from '../shown-media.ts';
@@ -17,8 +16,7 @@ import type { RefusedCall } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
 import { type CallersTools, toCallersTools } from './callers-tools.ts';
 import type { Conversation } from './conversation.ts';
-import { mapTexts } from './map-texts.ts';
-import { fromMark, type OffloadedTexts } from './offloaded-texts.ts';
+import { fromMark, mapTexts, type OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
 
 /** One run of a quick app. */

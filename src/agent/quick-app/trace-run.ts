@@ -10,10 +10,9 @@ import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
 import type { PricedUsage } from '#domain/usage/usage.ts';
 import { withoutSecrets } from '#tools/authorization/masking.ts';
 import type { ContextChange } from '../context/context-window.ts';
+import { reasonOf, withheldReason } from '../perform-tool.ts';
 import { Reply } from '../reply.ts';
-import { reasonOf, withheldReason } from '../tool-failure.ts';
-import { Turn } from '../turn.ts';
-import { TurnUsage } from '../turn-usage.ts';
+import { Turn, TurnUsage } from '../turn.ts';
 import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
 
 /** One call of the model or of a tool, or a toolset that could not be had, as `custom_content.trace` has it (docs/quick-apps.md). Times in milliseconds. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:https';
-import { trustedNetworks } from '#base/net/trusted-networks.ts';
+import { trustedNetworks } from '#base/http/client-address.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { isHttpUrl, isNetwork, isOrigin, isWithoutUser } from '#contract/configuration/values.ts';
@@ -8,14 +8,12 @@ import { AddinGateway, type AddinRecord } from '#surfaces/addin/gateway.ts';
 import { type AddinModel, type AddinRules, toRules } from '#surfaces/addin/rules.ts';
 import { createAddinServer } from '#surfaces/addin/server.ts';
 import { Upstream } from '#surfaces/addin/upstream.ts';
+import { redact } from '#telemetry/log.ts';
 import { openLog } from '#telemetry/open-log.ts';
-import { redact } from '#telemetry/redact.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../cli.ts';
-import { Drain } from '../process/drain.ts';
-import { KeptConnections } from '../process/kept-connections.ts';
-import { addressOnce } from '../process/listening.ts';
-import { readTls, watchTls } from '../process/tls.ts';
+import { Drain, KeptConnections } from '../process/drain.ts';
+import { addressOnce, readTls, watchTls } from '../process/listening.ts';
 import { withoutEchoes } from '../process/without-echoes.ts';
 import { readSettings, SettingFault, type Settings } from '../settings.ts';
 

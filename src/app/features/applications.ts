@@ -5,7 +5,7 @@ import { applicationOperations } from '#surfaces/applications/operations.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
 import { toolOperations } from '#surfaces/applications/tool-operations.ts';
 import { toolRoutes } from '#surfaces/applications/tool-routes.ts';
-import { importOpenApi } from '#tools/openapi/import-openapi.ts';
+import { importOpenApi } from '#tools/openapi/load-openapi.ts';
 import type { Core, Feature } from '../service/feature.ts';
 
 const maxLoadMs = 30_000;

@@ -1,11 +1,7 @@
-import { addonOperations } from '#surfaces/listings/addon-operations.ts';
-import { addonRoutes } from '#surfaces/listings/addon-routes.ts';
 import { callerOperations } from '#surfaces/listings/caller-operations.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
-import { listingOperations } from '#surfaces/listings/operations.ts';
-import { listingRoutes } from '#surfaces/listings/routes.ts';
-import { schemaOperations } from '#surfaces/listings/schema-operations.ts';
-import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
+import { addonOperations, listingOperations, schemaOperations } from '#surfaces/listings/operations.ts';
+import { addonRoutes, listingRoutes, schemaRoutes } from '#surfaces/listings/routes.ts';
 import { compatPrefixes, type Feature } from '../service/feature.ts';
 
 /** Lists of deployments and addons, and what the caller may use. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { didYouMean, nearest } from '#contract/configuration/nearest.ts';
-import type { Notes } from './notes.ts';
+import type { Notes } from './result.ts';
 
 /** What becomes of keys that are not read: what is told of each, or null if nothing is lost with it. */
 export type Fates = Readonly<Record<string, string | null>>;

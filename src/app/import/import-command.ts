@@ -4,10 +4,8 @@ import { importDial } from './dial/import-dial.ts';
 import type { ImportFlags } from './import-flags.ts';
 import { importLitellm } from './litellm/import-litellm.ts';
 import { providerVariables } from './litellm/providers.ts';
-import { type Note, Notes } from './notes.ts';
 import { readSource, type Source, SourceFault } from './read-source.ts';
-import { Result } from './result.ts';
-import { Variables } from './variables.ts';
+import { type Note, Notes, Result, Variables } from './result.ts';
 
 interface ImportOutcome {
   readonly exitCode: 0 | 1;

@@ -8,9 +8,8 @@ import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts'
 import type { LoadBalancer, UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import type { ConfigurationReport } from '#surfaces/admin/node-report.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
-import { MissingDocuments } from './missing-documents.ts';
 import type { SharedStore } from './stores.ts';
-import { UnusableParts } from './unusable-parts.ts';
+import { MissingDocuments, UnusableParts } from './unusable-parts.ts';
 
 export interface NodeStateDeps {
   readonly snapshot: () => ConfigSnapshot;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Secret } from '#base/secrets/secret.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
-import { openRedis } from '#stores/redis/open-redis.ts';
 import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
+import { openRedis } from '#stores/redis/redis-link.ts';
 import type { Opened, PassingStores, StoreDeps } from './stores.ts';
 
 /** What lives as long as a call or a window, in the Redis that nodes share. */

@@ -1,11 +1,11 @@
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import type { KeyStore } from '#domain/callers/key-store.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
-import type { ConsentStore } from '#domain/consent/consent-store.ts';
+import type { ConsentStore } from '#domain/consent/consent.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';

@@ -6,8 +6,7 @@ import { systemClock } from '#base/time/clock.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { createLog } from '#telemetry/log.ts';
-import { Drain } from './drain.ts';
-import { KeptConnections } from './kept-connections.ts';
+import { closeInOrder, Drain, KeptConnections } from './drain.ts';
 
 const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
 
@@ -133,4 +132,30 @@ describe('a node that is told to stop', () => {
     node.ends[0]?.();
     await text;
   });
+});
+
+const lines: string[] = [];
+const errorLog = createLog({ level: 'error', sink: { write: (line) => lines.push(line) }, secrets: () => [] });
+
+test('closes every stage after the one before, whatever fails, and tells each reason', async () => {
+  const closed: string[] = [];
+  const closing = (name: string) => ({ close: async () => void closed.push(name) });
+  const slow = { close: () => new Promise((resolve) => setTimeout(resolve, 20)).then(() => closed.push('slow')) };
+  const rejecting = { close: () => Promise.reject(new Error('the watch is stuck')) };
+  const throwing = {
+    close() {
+      throw new Error('the port is gone');
+    },
+  };
+  const areClosed = await closeInOrder(
+    [[rejecting, throwing, slow, closing('door')], [closing('records')], [closing('log')]],
+    errorLog,
+  );
+  expect(areClosed).toBe(false);
+  expect(closed).toEqual(['door', 'slow', 'records', 'log']);
+  expect(lines.join('')).toMatch(/the watch is stuck[\s\S]*the port is gone/);
+});
+
+test('says so where all is closed', async () => {
+  expect(await closeInOrder([[{ close: () => undefined }], [{ close: async () => undefined }]], errorLog)).toBe(true);
 });

@@ -1,8 +1,13 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Log } from '#telemetry/log.ts';
-import { type Closing, closeInOrder } from './close-in-order.ts';
-import type { KeptConnections } from './kept-connections.ts';
+
+/** How Node tells of requests, by their `Expect`. */
+const requests = ['request', 'checkContinue', 'checkExpectation'] as const;
+const openWhileStopping = /^\/(health|ready|metrics)$/;
 
 /** The part of an HTTP server that a stop needs; Node's has it. */
 interface StoppableServer {
@@ -19,7 +24,7 @@ interface StoppableCalls {
   abort(reason: unknown): void;
 }
 
-export interface DrainDeps {
+interface DrainDeps {
   readonly server: StoppableServer;
   readonly connections: Pick<KeptConnections, 'closeBehindAnswers'>;
   readonly calls: StoppableCalls;
@@ -119,4 +124,85 @@ export class Drain {
     stop.abort();
     return isInTime;
   }
+}
+
+export interface Closable {
+  close(): unknown;
+}
+
+/** Stages: what is in one may need what is in later ones until it is closed. */
+export type Closing = readonly (readonly Closable[])[];
+
+/**
+ * Closes stage after stage, what is in one side by side. What fails is told in the log and keeps nothing else from being
+ * closed. Gives whether all of it could be.
+ */
+export async function closeInOrder(stages: Closing, log: Log): Promise<boolean> {
+  let areClosed = true;
+  for (const stage of stages) {
+    const outcomes = await Promise.allSettled(stage.map(async (each) => each.close()));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled') continue;
+      areClosed = false;
+      log.error('stopping: something could not be closed', outcome.reason);
+    }
+  }
+  return areClosed;
+}
+
+/** The connections of a server, of which each answer of a node that stops says that it is the last: clients do not send on one that is about to close. */
+export class KeptConnections {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  /** `server` must not listen yet. */
+  constructor(server: Server) {
+    this.#server = server;
+    const keep = (socket: Socket): void => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    };
+    server.on('connection', keep);
+    server.on('secureConnection', keep);
+  }
+
+  /** From now on each connection closes behind its next answer; answers under way are included if their head has not gone out. */
+  closeBehindAnswers(): void {
+    for (const event of requests) {
+      if (this.#server.listenerCount(event) === 0) continue;
+      this.#server.prependListener(event, (_request: unknown, response: ServerResponse) => {
+        response.shouldKeepAlive = false;
+      });
+    }
+    for (const socket of this.#sockets) {
+      const response = answerUnderWay(socket);
+      if (response?.headersSent === false) response.shouldKeepAlive = false;
+    }
+  }
+}
+
+/** Node keeps it there, and tells of it nowhere else. */
+function answerUnderWay(socket: Socket): Partial<Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive'>> | undefined {
+  return Reflect.get(socket, '_httpMessage') ?? undefined;
+}
+
+/**
+ * While the node stops, requests on open connections get 503 `shutting_down` and the connection closes. For the routes
+ * registered after it; those with `config.isMeasured` refuse calls themselves.
+ */
+export function refuseWhileDraining(app: FastifyInstance, isDraining: () => boolean): void {
+  app.addHook('onRoute', (route) => {
+    if ((route.config as { isMeasured?: boolean } | undefined)?.isMeasured) return;
+    const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
+    const refuses = !openWhileStopping.test(route.url);
+    route.onRequest = [
+      async (_request, reply) => {
+        if (!isDraining()) return;
+        reply.header('connection', 'close');
+        if (refuses)
+          throw new ParleyError('shutting_down', 'This node is stopping; send the request again.', { retryAfterSeconds: 1 });
+      },
+      ...before,
+    ];
+  });
 }

@@ -3,7 +3,7 @@ import { Secret } from '#base/secrets/secret.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Log } from '#telemetry/log.ts';
 import type { DurableStores } from '../node/stores.ts';
-import { storeSampleDocuments } from './sample-documents.ts';
+import { storeSampleDocuments } from './sample-applications.ts';
 import { type SampleServer, startSampleServer } from './sample-server.ts';
 
 /** What the sample app needs beside its entry in the configuration. */

@@ -3,7 +3,7 @@ import { AddonTools } from '#agent/addons.ts';
 import type { ToolSources } from '#agent/quick-app/load-tools.ts';
 import { RunStates, type StateSigner } from '#agent/quick-app/run-state.ts';
 import { tryTool } from '#agent/try-tool.ts';
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { guardClient } from '#base/net/guarded-client.ts';

@@ -1,5 +1,5 @@
 import type { LoadContext } from '#agent/quick-app/load-tools.ts';
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -8,19 +8,17 @@ import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { DocumentsSettings } from '#domain/quick-app/quick-app.ts';
 import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
-import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
-import type { PassageIndex } from '#domain/tools/passage-index.ts';
+import type { DocumentProgress, PassageIndex } from '#domain/tools/passage-index.ts';
 import { type LoadedTools, type MissingToolset, ToolFault } from '#domain/tools/tool.ts';
 import type { InnerCalls } from '#pipeline/inner-calls.ts';
-import { DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
+import { DeploymentEmbedder, type TextEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { loadDocumentTools } from '#tools/retrieval/document-source.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
-import { readProgress } from '#tools/retrieval/read-progress.ts';
+import { readProgress } from '#tools/retrieval/reading-progress.ts';
 import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 import { openShelf, type Shelf } from '#tools/retrieval/shelf.ts';
-import type { TextEmbedder } from '#tools/retrieval/text-embedder.ts';
 
 import { documentMemoryMb, memoryOfProcess, vectorBytes } from '../process/memory-shares.ts';
 

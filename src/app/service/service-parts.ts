@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BoundedCache } from './bounded-cache.ts';
-import { Caches } from './cache-registry.ts';
+import { BoundedCache, Caches } from './bounded-cache.ts';
 
 /** Room for so many values of 1,000 bytes with one letter as key. */
 function roomFor(count: number): BoundedCache<string> {

@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { BoundedCache } from '../cache/bounded-cache.ts';
-import { EmbedderPool } from './embedder-pool.ts';
-import { LocalEmbedder } from './local-embedder.ts';
+import { EmbedderPool, LocalEmbedder } from './local-embedder.ts';
 
 const never = new AbortController().signal;
 const shared = new LocalEmbedder();

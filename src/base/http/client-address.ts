@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
 /** The values of `X-Real-IP`, `X-Forwarded-For` and `X-Forwarded-Proto` (docs/wire.md, Add-in). */
@@ -50,4 +51,17 @@ function toProto(field: string | string[] | undefined): 'http' | 'https' | undef
 /** An IPv4 address that came over an IPv6 socket, as IPv4. */
 function unmapped(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+/** Tells whether an address is in one of the networks, given as addresses or in CIDR notation. What is no address is in none. */
+export function trustedNetworks(networks: readonly string[]): (address: string) => boolean {
+  if (networks.length === 0) return () => false;
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

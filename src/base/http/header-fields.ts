@@ -3,6 +3,21 @@ import { HttpFault, type HttpRequest } from './client.ts';
 /** Which bytes may stand in the name of a header field (RFC 9110, 5.6.2), and which in its value: for what is sent and what is received. */
 export const [inName, inValue] = [tableOf(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/), tableOf(/[\t -~\x80-\xff]/)];
 
+/** Header fields that belong to one connection (RFC 9110, 7.6.1), in lower case. */
+const always = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const plain = new Set(['', 'keep-alive', 'close']);
+
 /** Where a run of such bytes that begins at `from` ends: at a line end, or at what may not be there. */
 export function endOf(table: Uint8Array, text: string, from: number): number {
   let at = from;
@@ -47,4 +62,21 @@ export function unsendableFault(request: HttpRequest): HttpFault | null {
       return new HttpFault('unsendable', `header ${name} has a character that may not be sent`);
   }
   return null;
+}
+
+/** Tells which fields, by names in lower case, are not to be passed on; `connection` is the field that can name more of them. */
+export function hopByHop(connection: string | undefined): { has(name: string): boolean } {
+  if (connection === undefined || plain.has(connection.trim().toLowerCase())) return always;
+  return new Set([...always, ...connection.split(',').map((name) => name.trim().toLowerCase())]);
+}
+
+/**
+ * Returns whether a header field, by its name in lower case, belongs to one of the families. A family is the beginning of names up to and with a
+ * hyphen: `x-sendfile-` has `x-sendfile` and `x-sendfile-type`. Underscores count as hyphens, since servers behind CGI cannot tell them apart.
+ */
+export function isInFamily(name: string, families: ReadonlySet<string>): boolean {
+  const ended = `${name.replaceAll('_', '-')}-`;
+  for (let at = ended.indexOf('-'); at !== -1; at = ended.indexOf('-', at + 1))
+    if (families.has(ended.slice(0, at + 1))) return true;
+  return false;
 }

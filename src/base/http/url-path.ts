@@ -43,3 +43,12 @@ function nameIn(part: string): string {
   const [name = ''] = new URLSearchParams(part).keys();
   return name;
 }
+
+/** Returns the decoded text, or undefined if it is not valid percent-encoding. */
+export function tryDecode(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}

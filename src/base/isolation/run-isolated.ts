@@ -2,8 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freeBytes } from './free-bytes.ts';
-import { IsolationFault } from './isolation-fault.ts';
+import { freeBytes } from '#base/text/bytes.ts';
 
 /** Bounds of work in a process of its own. */
 export interface IsolationBounds {
@@ -13,7 +12,7 @@ export interface IsolationBounds {
 }
 
 /** What a process is to do. */
-export interface IsolatedWork<Task> {
+interface IsolatedWork<Task> {
   /** A module that calls `serveIsolated`. */
   readonly program: URL;
   /** What structured clone can copy. */
@@ -121,4 +120,18 @@ function faultOf({ signalCode }: ChildProcess, maxMemoryMb: number): IsolationFa
   return isMemory
     ? new IsolationFault('memory', `it needs more than ${maxMemoryMb} MiB`)
     : new IsolationFault('crashed', 'its process ended unexpectedly');
+}
+
+/** `late`: it took too long; `memory`: it needs more than it may have; `crashed`: it ended otherwise; `busy`: too much of its owner waits already. */
+export type IsolationReason = 'late' | 'memory' | 'crashed' | 'busy';
+
+/** Why work that was given away came to nothing. */
+export class IsolationFault extends Error {
+  override readonly name = 'IsolationFault';
+  readonly reason: IsolationReason;
+
+  constructor(reason: IsolationReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
 }

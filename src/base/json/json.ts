@@ -1,4 +1,4 @@
-import { countEscapes, stringEnd } from '../text/string-end.ts';
+import { countEscapes, stringEnd } from '#base/text/string-end.ts';
 import { jsonFaultAt } from './json-error-position.ts';
 
 export type JsonObject = { [key: string]: unknown };
@@ -58,7 +58,7 @@ export const chars = { quote: 34, comma: 44, colon: 58, opening: 123, closing: 1
 const integer = /^-?\d+$/;
 
 /** A text that is known to be short, and to have few nodes. */
-export interface CountedText {
+interface CountedText {
   /** The text that it is a part of; absent: it is all. */
   readonly toWhole?: (() => string) | undefined;
 }
@@ -229,4 +229,27 @@ function hasUnheld(value: unknown, bounds: JsonBounds, depth = 0): boolean {
     if (hasUnheld((value as JsonObject)[key], bounds, depth + 1)) isFound = true;
   }
   return isFound;
+}
+
+/** The keys that a JSON pointer such as `/a/b~1c` leads along (RFC 6901), in their order. */
+export function keysOfPointer(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Returns the objects of a list. The result is empty if the value is not a list. */
+export function filterObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/** Returns the strings of a list. The result is empty if the value is not a list. */
+export function filterStrings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** Returns whether a JSON Schema has a default value. */
+export function hasDefault(schema: unknown): boolean {
+  return isJsonObject(schema) && schema.default !== undefined;
 }

@@ -1,4 +1,4 @@
-import { trimEndOf } from './trim-end.ts';
+import { trimEndOf } from './shorten.ts';
 
 /** Vocabularies of OpenAI's models. */
 export type Vocabulary = 'o200k_base' | 'cl100k_base';

@@ -1,10 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
-import type { Chunk } from './chunk.ts';
-import { foldFrames } from './fold-frames.ts';
+import { measureLongestHold } from '#test/longest-hold.ts';
+import { type Chunk, type Completion, type Delta, toChunk } from './chunk.ts';
+import { Accumulator, foldFrames } from './fold-frames.ts';
 import { Frame } from './frame.ts';
+import '#test/same-cases.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import vectors from '../../../test/vectors/fold.json' with { type: 'json' };
 
 const tooLarge = 'Too much.';
+
+const wholes = new Set(['role', 'type', 'status', 'state']);
 
 describe('frames that are folded', () => {
   it('are the whole reply, each chunk told and waited for before the next', async () => {
@@ -38,3 +45,181 @@ describe('frames that are folded', () => {
     expect(hasStopped).toBe(true);
   });
 });
+
+function fold(chunks: readonly object[]): Completion {
+  const accumulator = new Accumulator();
+  for (const chunk of chunks) {
+    accumulator.add({ id: 'r', object: 'chat.completion.chunk', created: 1, choices: [], ...chunk } as Chunk);
+  }
+  return accumulator.completion();
+}
+
+function foldDeltas(...deltas: object[]): object | undefined {
+  return fold(deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] }))).choices[0]?.message;
+}
+
+describe('the fold of chunks', () => {
+  const cases = vectors.map(({ name, chunks, completion }) => ({ name, chunks, completion }));
+
+  test.each(cases)('$name', ({ chunks, completion }) => {
+    const before = JSON.stringify(chunks);
+    const identity = chunks.length === 0 ? { id: '', created: 0 } : { id: 'r', created: 1 };
+    expect(fold(chunks)).toStrictEqual({ ...identity, object: 'chat.completion', ...completion });
+    expect(JSON.stringify(chunks)).toBe(before);
+  });
+
+  test('can be asked for on the way', () => {
+    const accumulator = new Accumulator();
+    const chunk = (content: string): Chunk => ({
+      id: 'r',
+      object: 'chat.completion.chunk',
+      created: 1,
+      choices: [{ index: 0, delta: { content }, finish_reason: null }],
+    });
+    accumulator.add(chunk('a'));
+    expect(accumulator.completion().choices[0]?.message.content).toBe('a');
+    accumulator.add(chunk('b'));
+    expect(accumulator.completion().choices[0]?.message.content).toBe('ab');
+  });
+
+  test('of a hundred thousand fragments takes no time to speak of', async () => {
+    const accumulator = new Accumulator();
+    const chunk = {
+      id: 'r',
+      object: 'chat.completion.chunk',
+      created: 1,
+      choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: null }],
+    };
+    const heldMs = await measureLongestHold(() => {
+      for (let count = 0; count < 100_000; count += 1) accumulator.add(chunk as Chunk);
+    });
+    expect(accumulator.completion().choices[0]?.message.content).toHaveLength(500_000);
+    expect(heldMs).toBeLessThan(2000);
+  });
+});
+
+describe('a hostile reply', () => {
+  test.each([-1, 1.5, 100_001, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])('with the index %d is refused', (index) => {
+    const refusal = expect.objectContaining({
+      code: 'upstream_failed',
+      message: `The answer has an item with the index ${index}.`,
+    });
+    expect(() => fold([{ choices: [{ index, delta: {}, finish_reason: null }] }])).toThrow(refusal);
+    expect(() => foldDeltas({ tool_calls: [{ index }] })).toThrow(refusal);
+    expect(() => foldDeltas({ custom_content: { stages: [{ index: 0, attachments: [{ index }] }] } })).toThrow(refusal);
+  });
+
+  test('with an index that cannot be told is refused', () => {
+    const index = { toString: 1, toJSON: 1 } as unknown as number;
+    expect(() => fold([{ choices: [{ index, delta: {}, finish_reason: null }] }])).toThrow(
+      expect.objectContaining({ code: 'upstream_failed', message: 'The answer has an item with the index object.' }),
+    );
+  });
+
+  test('may use the largest index without its list growing', () => {
+    expect(foldDeltas({ tool_calls: [{ index: 100_000, id: 'c' }] })).toMatchObject({ tool_calls: [{ id: 'c' }] });
+  });
+
+  test('with more than a million items is refused', () => {
+    const delta = { notes: Array(600_000).fill(1) };
+    expect(foldDeltas(delta)).toBeDefined();
+    expect(() => foldDeltas(delta, delta)).toThrow(ParleyError);
+  });
+
+  test('cannot reach the prototype of objects', () => {
+    const hostile = JSON.parse(
+      '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}, "content": "a"}',
+    ) as Delta;
+    const message = foldDeltas(hostile, hostile);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    expect(Object.keys(message ?? {})).toEqual(['role', 'content', 'constructor']);
+    expect(Object.getPrototypeOf(message)).toBe(Object.prototype);
+  });
+
+  test('cannot write a message without a delta', () => {
+    expect(fold([{ choices: [{ index: 0, message: 'x', finish_reason: null }] }]).choices[0]?.message).toEqual({
+      role: 'assistant',
+      content: '',
+    });
+  });
+});
+
+describe('a completion cut into chunks', () => {
+  const text = fc.string({ minLength: 1, maxLength: 20 });
+  const attachments = fc
+    .array(fc.record({ type: fc.constant('text/plain'), title: text, data: text }), { maxLength: 3 })
+    .map(numbered);
+  const stages = fc.array(fc.record({ name: text, content: text, attachments, status: fc.constantFrom('completed', 'failed') }), {
+    maxLength: 3,
+  });
+  const custom = fc.record(
+    { attachments, stages: stages.map(numbered), state: fc.dictionary(text, fc.jsonValue()) },
+    { requiredKeys: [] },
+  );
+  const message = fc.record({ content: text, custom_content: custom, reasoning_content: text }, { requiredKeys: ['content'] });
+  const completion = fc.array(fc.record({ message, finish_reason: fc.constantFrom('stop', 'length') }), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  const rolls = fc.infiniteStream(fc.nat(99));
+
+  test('folds to itself, wherever it was cut', () => {
+    fc.assert(
+      fc.property(completion, rolls, (choices, stream) => {
+        const whole = toCompletion(choices);
+        expect(fold(pieces(toChunk(whole) as unknown as Chunk, () => stream.next().value))).toEqual(whole);
+      }),
+    );
+  });
+
+  test('folds to itself uncut', () => {
+    fc.assert(
+      fc.property(completion, (choices) => {
+        expect(fold([toChunk(toCompletion(choices))])).toEqual(toCompletion(choices));
+      }),
+    );
+  });
+
+  function toCompletion(given: readonly { message: object; finish_reason: string }[]): Completion {
+    const choices = given.map(({ message, ...rest }, index) => ({ index, message: { role: 'assistant', ...message }, ...rest }));
+    return JSON.parse(JSON.stringify({ id: 'r', object: 'chat.completion', created: 1, choices })) as Completion;
+  }
+
+  /** The pieces of each choice in their order, those of different choices mixed. */
+  function pieces(chunk: Chunk, roll: () => number): object[] {
+    const queues = chunk.choices.map(({ index, delta, finish_reason: reason }) => [
+      ...cut(delta as never, roll).map((piece) => ({ index, delta: piece, finish_reason: null })),
+      { index, delta: {}, finish_reason: reason },
+    ]);
+    const going: object[] = [];
+    while (queues.some((queue) => queue.length > 0)) {
+      const next = queues[roll() % queues.length]?.shift();
+      if (next !== undefined) going.push({ choices: [next] });
+    }
+    return going;
+  }
+});
+
+function numbered<Item extends object>(items: readonly Item[]): (Item & { index: number })[] {
+  return items.map((item, index) => ({ index, ...item }));
+}
+
+/** An object in pieces: its strings cut in two at times, its fields and items apart. */
+function cut(value: Record<string, unknown>, roll: () => number): object[] {
+  const { index, ...fields } = value;
+  const marked = index === undefined ? {} : { index };
+  const found: object[] = index === undefined ? [] : [marked];
+  for (const [key, field] of Object.entries(fields)) {
+    for (const piece of wholes.has(key) ? [field] : cutField(field, roll)) found.push({ ...marked, [key]: piece });
+  }
+  return found.length === 0 ? [{}] : found;
+}
+
+function cutField(field: unknown, roll: () => number): unknown[] {
+  if (typeof field === 'string') {
+    const middle = roll() % (field.length + 1);
+    return [field.slice(0, middle), field.slice(middle)].filter((piece) => piece !== '');
+  }
+  if (Array.isArray(field)) return [[], ...field.flatMap((item) => cut(item, roll).map((piece) => [piece]))];
+  return cut(field as Record<string, unknown>, roll);
+}

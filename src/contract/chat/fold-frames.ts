@@ -1,6 +1,6 @@
-import { ParleyError } from '../errors/errors.ts';
-import { Accumulator } from './accumulate.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import type { Chunk, Completion } from './chunk.ts';
+import { ChunkFold } from './chunk-fold.ts';
 import type { Frame } from './frame.ts';
 
 /** How much of a reply is kept if it is folded. */
@@ -53,5 +53,12 @@ export class FoldRoom {
   take({ roughBytes }: Frame): void {
     this.#bytes += roughBytes;
     if (this.#bytes > this.#bound.maxBytes) throw new ParleyError('upstream_failed', this.#bound.claim);
+  }
+}
+
+/** Folds the chunks of a reply to the whole reply, and throws upstream_failed for one that cannot be folded. */
+export class Accumulator extends ChunkFold {
+  constructor() {
+    super((message) => new ParleyError('upstream_failed', message));
   }
 }

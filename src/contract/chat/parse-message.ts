@@ -1,7 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
-import { requireUrlLength } from '../schemas/url-length.ts';
+import { refuseOtherCase, requestFault, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { cleaned, mapField, mapItems } from '../schemas/without-nulls.ts';
 import {
   type Attachment,
@@ -11,8 +10,8 @@ import {
   isInstruction,
   Message,
   messageFields,
+  messageName,
 } from './message.ts';
-import { messageName } from './message-names.ts';
 
 const shape = Compile(Message);
 const passedOn = ['tool_calls', 'tool_call_id'];

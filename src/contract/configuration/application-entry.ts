@@ -2,13 +2,11 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { keepSecrets } from '../quick-app/secrets.ts';
-import { complete } from './complete.ts';
 import { applicationFaults } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
 import { type Fault, formatPath } from './fault.ts';
-import { childOf, readSchema, type SchemaNode } from './schema-node.ts';
-import { withoutNullFields } from './without-null-fields.ts';
+import { childOf, complete, readSchema, type SchemaNode, withoutNullFields } from './schema-node.ts';
 
 const shape = Compile(ApplicationEntry);
 const maxPathChars = 200;

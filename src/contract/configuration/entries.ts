@@ -13,11 +13,6 @@ export function entriesOf(configuration: unknown, section: string): readonly (re
   );
 }
 
-/** The strings of a list; empty for what is no list. */
-export function stringsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
 /** The objects of a list with their indices; empty for what is no list. */
 export function objectsOf(value: unknown): readonly (readonly [index: number, item: JsonObject])[] {
   return Array.isArray(value) ? [...value.entries()].filter((item): item is [number, JsonObject] => isJsonObject(item[1])) : [];

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
-import { keysOfPointer } from '#base/json/json-pointer.ts';
+import { keysOfPointer } from '#base/json/json.ts';
 import { type Fault, formatPath, type Path } from './fault.ts';
 import { didYouMean } from './nearest.ts';
 import { discriminatorOf, formsFor, kindOf, kindOfForm, type SchemaNode } from './schema-node.ts';

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { mapItems } from '#contract/schemas/without-nulls.ts';
 import type { Path } from './fault.ts';
 
 /** The part of JSON Schema that the configuration is written in, read as plain data. */
@@ -76,4 +77,64 @@ export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly
   }
   const known = ofKind.map(({ properties = {} }) => Object.keys(value).filter((key) => Object.hasOwn(properties, key)).length);
   return ofKind.filter((_, nth) => known[nth] === Math.max(...known));
+}
+
+/**
+ * A copy of the value with the defaults of the schema put in where keys are absent. What the value gets wrong is left as it is. Objects of the copy have
+ * no prototype, so keys such as `__proto__` and `constructor` are keys like any other.
+ */
+export function complete(schema: TSchema, value: unknown): unknown {
+  const node = formOf(readSchema(schema), value);
+  if (Array.isArray(value)) return value.map((item, index) => complete(childOf(node, index), item));
+  return isJsonObject(value) ? completeObject(node, value) : value;
+}
+
+function completeObject(node: SchemaNode, value: JsonObject): JsonObject {
+  const copy: JsonObject = Object.create(null);
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined) copy[key] = complete(childOf(node, key), member);
+  }
+  for (const [key, property] of Object.entries(node.properties ?? {})) {
+    if (copy[key] === undefined && property.default !== undefined) copy[key] = complete(property, property.default);
+  }
+  return copy;
+}
+
+/** The value without optional fields of the schema that are null, unless null is one of their values; the same value if there are none. */
+export function withoutNullFields(schema: TSchema, value: unknown): unknown {
+  return withoutNulls(readSchema(schema), value);
+}
+
+function withoutNulls(given: SchemaNode, value: unknown): unknown {
+  const node = formOf(given, value);
+  if (Array.isArray(value)) {
+    const item = childOf(node, 0);
+    return mapItems(value, (each) => withoutNulls(item, each));
+  }
+  return isJsonObject(value) ? ofObject(node, value) : value;
+}
+
+function ofObject(node: SchemaNode, value: JsonObject): JsonObject {
+  let rest = value;
+  for (const [key, member] of Object.entries(value)) {
+    const isAbsent = member === null && isOptional(node, key);
+    const kept = isAbsent ? undefined : withoutNulls(childOf(node, key), member);
+    if (kept === member) continue;
+    if (rest === value) rest = { ...value };
+    if (isAbsent) delete rest[key];
+    else rest[key] = kept;
+  }
+  return rest;
+}
+
+/** One with a default may be left out too. */
+function isOptional({ properties = {}, required = [] }: SchemaNode, key: string): boolean {
+  const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+  if (property === undefined || takesNull(property)) return false;
+  return !required.includes(key) || property.default !== undefined;
+}
+
+function takesNull({ type, anyOf, enum: words, const: only }: SchemaNode): boolean {
+  if (anyOf !== undefined) return anyOf.some(takesNull);
+  return type === 'null' || (type === undefined && words === undefined && only === undefined);
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { entriesOf, sectionOf, stringsOf } from './entries.ts';
+import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { entriesOf, sectionOf } from './entries.ts';
 import type { Fault, Path } from './fault.ts';
 import { notConfigured } from './nearest.ts';
 import { defaultAliases } from './service.ts';
@@ -95,7 +95,7 @@ export function* aliasFaults(configuration: unknown): Iterable<Fault> {
   const aliases = sectionOf(configuration, 'aliases');
   const seen = new Set<string>();
   for (const surface of surfaces) {
-    for (const [index, alias] of stringsOf(aliases[surface]).entries()) {
+    for (const [index, alias] of filterStrings(aliases[surface]).entries()) {
       const path = ['aliases', surface, index];
       if (takenPrefixes.has(alias)) yield { path, message: 'is taken: the service has paths of its own there' };
       else if (seen.has(alias)) yield { path, message: 'stands among the aliases twice' };
@@ -110,7 +110,7 @@ export function* addinFaults(configuration: unknown): Iterable<Fault> {
   if (typeof prefix !== 'string') return;
   const [, first = ''] = prefix.split('/');
   const aliases = sectionOf(configuration, 'aliases');
-  const areAliases = surfaces.some((surface) => stringsOf(aliases[surface] ?? defaultAliases[surface]).includes(first));
+  const areAliases = surfaces.some((surface) => filterStrings(aliases[surface] ?? defaultAliases[surface]).includes(first));
   if (takenPrefixes.has(first) || areAliases)
     yield { path: ['addin', 'prefix'], message: 'is taken: the service has paths of its own there' };
 }

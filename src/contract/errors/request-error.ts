@@ -1,11 +1,12 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { keysOfPointer } from '#base/json/json-pointer.ts';
+import { isJsonObject, type JsonObject, keysOfPointer } from '#base/json/json.ts';
 import { ParleyError } from './errors.ts';
 
 /** Values of a body in which errors are searched for. The search takes some 10 µs for each, a hundred times as long as the check. */
 const maxSearchedValues = 12_000;
 /** No known field has a longer name. */
 const maxNameChars = 100;
+/** Longest URL that most servers accept. `data:` URLs hold their content and have only the bound of the body. */
+const maxUrlChars = 8 * 1024;
 
 interface SchemaError {
   readonly keyword: string;
@@ -138,4 +139,10 @@ function toWords(params: { type?: string | readonly string[]; allowedValues?: re
   return [params.type ?? 'of another form']
     .flat()
     .map((type) => (type === 'null' ? type : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`));
+}
+
+/** Throws invalid_request if a URL is longer than 8192 characters and is not a `data:` URL. `at` is the path of the URL. */
+export function requireUrlLength(url: string, at: string): void {
+  if (url.length > maxUrlChars && !/^data:/i.test(url))
+    throw requestFault(at, `must have at most ${maxUrlChars} characters unless it is a data: URL`);
 }

@@ -1,3 +1,23 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { Statistics } from '#contract/chat/chunk.ts';
+import type { Native } from '#contract/chat/frame.ts';
+import type { CustomContent } from '#contract/chat/message.ts';
+import { parseMessage } from '#contract/chat/parse-message.ts';
+import type { ContextOverflow } from '#contract/errors/error-conditions.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
+
+const types: ReadonlyMap<number, MessagesErrorType> = new Map([
+  [401, 'authentication_error'],
+  [403, 'permission_error'],
+  [404, 'not_found_error'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_error'],
+  [503, 'overloaded_error'],
+  [504, 'timeout_error'],
+]);
+
+const overflowWords = 'prompt is too long';
+
 /** What of the dialect is not named here: kept, since it grows with every release. */
 interface Further {
   [key: string]: unknown;
@@ -74,6 +94,7 @@ export type KnownBlock =
   | ToolResultBlock
   | ThinkingBlock
   | RedactedThinkingBlock;
+
 export type ContentBlock = KnownBlock | OtherBlock;
 
 export interface MessageParam extends Further {
@@ -168,7 +189,7 @@ export interface MessageDeltaEvent extends Further {
   usage: Partial<MessagesUsage>;
 }
 
-export interface MessagesError {
+interface MessagesError {
   type: 'error';
   error: { type: MessagesErrorType; message: string; [key: string]: unknown };
   request_id?: string;
@@ -185,7 +206,7 @@ export type MessagesEvent =
   | { type: 'ping' }
   | MessagesError;
 
-export type MessagesErrorType =
+type MessagesErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
   | 'billing_error'
@@ -196,3 +217,53 @@ export type MessagesErrorType =
   | 'timeout_error'
   | 'api_error'
   | 'overloaded_error';
+
+type ToldError = Pick<ParleyError, 'status' | 'message' | 'param'> & Partial<Pick<ParleyError, 'displayMessage' | 'overflow'>>;
+
+/** An error as the messages dialect words it: the type by status, the field at fault by its dotted path. */
+export function toMessagesError(error: ToldError, requestId: string): MessagesError {
+  const { status, displayMessage } = error;
+  const type = types.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  const display = displayMessage && { display_message: displayMessage };
+  return { type: 'error', error: { type, message: toMessage(error), ...display }, request_id: requestId };
+}
+
+/** `messages[0].content must be …` becomes `messages.0.content: must be …`. */
+function toMessage({ message, param, overflow }: ToldError): string {
+  if (overflow !== undefined) return toOverflowMessage(message, overflow);
+  if (param === null || !message.startsWith(`${param} `)) return message;
+  return `${param.replace(/\[(\d+)\]/g, '.$1')}: ${message.slice(param.length + 1)}`;
+}
+
+/** Clients of the dialect shorten a conversation only if they find these words. */
+function toOverflowMessage(message: string, { actual, limit }: ContextOverflow): string {
+  if (message.includes(overflowWords)) return message;
+  if (actual !== undefined && limit !== undefined) return `${overflowWords}: ${actual} tokens > ${limit} maximum`;
+  return `${overflowWords}: ${message}`;
+}
+
+/** What is known of the bytes of a relayed reply. */
+export interface Relayed extends Native {
+  /** Header fields of the reply that are meant for its caller, with the first bytes. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What a reply of Parley has and the dialect has no place for, as the field `parley` of a message, of the events
+ * `ping` (increments) and `message_delta` (the whole). Clients that do not know it pass over it.
+ */
+export interface Parley {
+  /** Stages, attachments, controls and state. */
+  custom_content?: object;
+  /** `usage_per_model`. */
+  statistics?: Statistics;
+}
+
+/** The custom content that a message of a request carries in `parley`. Throws invalid_request. */
+export function parseParley(
+  role: 'user' | 'assistant' | 'system',
+  { custom_content }: JsonObject,
+  at: string,
+): CustomContent | undefined {
+  return parseMessage({ role, content: '', custom_content }, at).custom_content;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ParleyError, toParleyError } from '../errors/errors.ts';
-import { toMessagesError } from './error-body.ts';
+import { toMessagesError } from './dialect.ts';
 import { parseCountRequest, parseMessagesRequest } from './messages-request.ts';
 
 const right = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };

@@ -1,11 +1,9 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
-import { requireUrlLength } from '../schemas/url-length.ts';
+import { refuseOtherCase, requestFault, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
-import type { MessagesRequest } from './dialect.ts';
-import { parseParley } from './parley.ts';
+import { type MessagesRequest, parseParley } from './dialect.ts';
 
 /** An object whose further fields are kept. */
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });

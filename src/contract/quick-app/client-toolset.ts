@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { fieldBounds, strict, text } from '../configuration/fields.ts';
-import { dataType } from './data-type.ts';
-import { functionName, maxDescriptionChars } from './function-name.ts';
+import { dataType, functionName, maxDescriptionChars } from './web-toolset.ts';
 
 const Parameter = strict(
   {

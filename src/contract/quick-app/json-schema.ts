@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from './form.ts';
 import { quickAppSuffix } from './schema-id.ts';
 
@@ -28,10 +28,6 @@ function withTitles(schema: unknown): unknown {
   );
   if (Array.isArray(required)) copy.required = required.filter((key) => !hasDefault(properties[key]));
   return copy;
-}
-
-function hasDefault(schema: unknown): boolean {
-  return isJsonObject(schema) && schema.default !== undefined;
 }
 
 /** `client_secret` as people write it: Client secret. */

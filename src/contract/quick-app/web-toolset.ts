@@ -1,11 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { Authorization } from '../configuration/authorization.ts';
-import { fieldBounds, httpUrl, named, secretHeaderValue, strict, text } from '../configuration/fields.ts';
-import { dataType } from './data-type.ts';
-import { functionName, maxDescriptionChars } from './function-name.ts';
+import { Authorization } from '#contract/configuration/authorization.ts';
+import { fieldBounds, httpUrl, named, secretHeaderValue, strict, text } from '#contract/configuration/fields.ts';
 
 /** Large OpenAPI documents have some hundreds of operations. */
 const maxOperations = 1000;
+
+/** Data types of parameters, as JSON Schema names them. */
+export const dataType = Type.Enum(['string', 'number', 'integer', 'boolean', 'object', 'array'], {
+  description: 'Data type of the parameter.',
+});
+
+/** Maximum length of a tool or parameter description. OpenAPI documents can contain long descriptions. */
+export const maxDescriptionChars = 16_384;
 
 /** One of some methods, in small or capital letters. */
 function anyCase(methods: readonly string[], description: string) {
@@ -175,3 +181,13 @@ export const ObsoleteWebToolset = strict(
   { description: 'A web API in the obsolete form.' },
 );
 export type ObsoleteWebToolset = Static<typeof ObsoleteWebToolset>;
+
+/** Name of a tool for the model. */
+export function functionName() {
+  return Type.String({
+    title: 'Name',
+    description: 'Name of the tool for the model.',
+    pattern: '^[a-zA-Z0-9_-]{1,64}$',
+    errorMessage: 'must be 1 to 64 letters, digits, _ or -',
+  });
+}

@@ -1,14 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
-import { withoutNulls } from '../schemas/without-nulls.ts';
+import { refuseOtherCase, requestFault, requireShape } from '#contract/errors/request-error.ts';
+import { withoutNulls } from '#contract/schemas/without-nulls.ts';
 import type { AnyItem } from './input-items.ts';
-import { readMetadata } from './metadata.ts';
 import { parseItems } from './parse-items.ts';
 import { parseTools, type ResponsesTool } from './tools.ts';
 
 const text = Type.String();
+const mostKeys = 16;
+const longestKey = 64;
+const longestValue = 512;
 const anyObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
 const optional = Type.Optional(text);
 
@@ -152,4 +154,22 @@ function checkFormat(format: { type: string; name?: string; schema?: JsonObject 
   if (format.name === undefined) throw requestFault('text.format.name', 'is required');
   if (!formatName.test(format.name)) throw requestFault('text.format.name', `must match ${formatName.source}`);
   if (format.schema === undefined) throw requestFault('text.format.schema', 'is required');
+}
+
+/**
+ * Returns up to 16 texts by their names. Returns undefined if there is no metadata. Throws invalid_request with the path of the
+ * first error.
+ */
+export function readMetadata(given: unknown): JsonObject | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (!isJsonObject(given)) throw requestFault('metadata', 'must be an object');
+  const entries = Object.entries(given);
+  if (entries.length > mostKeys) throw requestFault('metadata', `must have at most ${mostKeys} keys`);
+  for (const [key, value] of entries) {
+    const param = `metadata.${key.slice(0, longestKey)}`;
+    if (key.length > longestKey) throw requestFault(param, `has a name of more than ${longestKey} characters`);
+    if (typeof value !== 'string') throw requestFault(param, 'must be a string');
+    if (value.length > longestValue) throw requestFault(param, `must have at most ${longestValue} characters`);
+  }
+  return given;
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CheckTime, schemaFault, slowSchema } from './schema-error.ts';
+import { CheckTime, schemaFault, slowSchema, takesNull } from './schema-error.ts';
+
+const root = { $defs: { text: { type: 'string' }, 'a/b': { type: ['string', 'null'] } } };
 
 const list = (items: object, others: object = {}) => ({ type: 'object', properties: { a: { type: 'array', items, ...others } } });
 const objects = (count: number) => Array.from({ length: count }, (_, nth) => ({ n: nth, m: 1 }));
@@ -16,6 +18,7 @@ const exponential = {
   },
   properties: { a: { $ref: '#/$defs/a' } },
 };
+
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
 describe('schemaFault', () => {
@@ -42,4 +45,43 @@ describe('schemaFault', () => {
     time.leftMs = 0;
     expect(schemaFault({ a: [] }, list({}), { time })).toBe(slowSchema);
   });
+});
+
+it.each([
+  undefined,
+  true,
+  {},
+  { type: 'null' },
+  { type: ['integer', 'null'], minimum: 3 },
+  { type: 'string', nullable: true },
+  { enum: ['a', null] },
+  { const: null },
+  { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  { oneOf: [{ type: 'string' }, { type: 'null' }] },
+  { $ref: '#/$defs/a~1b' },
+  { not: { type: 'string' } },
+])('null follows %j', (schema) => {
+  expect(takesNull(schema, root)).toBe(true);
+});
+
+it.each([
+  false,
+  { type: 'string' },
+  { enum: ['a'] },
+  { type: ['string', 'null'], enum: ['a'] },
+  { const: 1 },
+  { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+  { oneOf: [{}, { type: 'null' }] },
+  { allOf: [{}, { type: 'string' }] },
+  { $ref: '#/$defs/text' },
+  { $ref: '#/$defs/absent' },
+  { $ref: 'https://elsewhere.example/schema' },
+  { not: {} },
+])('null does not follow %j', (schema) => {
+  expect(takesNull(schema, root)).toBe(false);
+});
+
+it('a schema that refers to itself comes to an end', () => {
+  const loop = { $defs: { self: { $ref: '#/$defs/self' } } };
+  expect(takesNull({ $ref: '#/$defs/self' }, loop)).toBe(false);
 });

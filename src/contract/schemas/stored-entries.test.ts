@@ -85,7 +85,6 @@ const routes: Readonly<Record<string, RouteEntries | readonly RouteEntries[]>> =
   'src/surfaces/applications/import-routes.ts': 'nothing',
   'src/surfaces/applications/routes.ts': 'application',
   'src/surfaces/applications/tool-routes.ts': 'nothing',
-  'src/surfaces/applications/version-routes.ts': 'application',
   'src/surfaces/chats/routes.ts': 'chat',
   'src/surfaces/chats/share-routes.ts': 'chatShare',
   'src/surfaces/consent/routes.ts': 'consent',

@@ -1,5 +1,4 @@
-import { isInFamily } from '#base/http/field-family.ts';
-import { hopByHop } from '#base/http/hop-by-hop.ts';
+import { hopByHop, isInFamily } from '#base/http/header-fields.ts';
 import type { CallOrigin } from '../call.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 

@@ -2,10 +2,9 @@ import type { RequestOrigin } from '#base/http/client-address.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
-import { requireAllowedAddress } from './allowed-address.ts';
 import { type BoundKeys, requireUnbound } from './bound-key.ts';
 import type { Caller } from './caller.ts';
-import type { RingEntry } from './key-ring.ts';
+import { type RingEntry, requireAllowedAddress } from './key-ring.ts';
 import { isMadeKey } from './made-key-form.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { ChatTurn } from '#contract/page/chat-patch.ts';
+import type { ChatTurn } from '#contract/page/stored-chat.ts';
 import type { WriteCondition } from '../files/write-condition.ts';
 
 /** A chat of a user. */

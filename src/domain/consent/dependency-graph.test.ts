@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import vectors from '../../../test/vectors/consent-graphs.json' with { type: 'json' };
 import type { Deployment } from '../deployments/deployment.ts';
-import { isNothingRequired, toConsentForm } from './consent-form.ts';
+import { isNothingRequired, toConsentForm } from './consent.ts';
 import { type DependencySource, walkDependencies } from './dependency-graph.ts';
 
 interface Declared {

@@ -1,8 +1,7 @@
 import { type ConsentForm, requiresConsent } from '#contract/consent.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { isConsentRequired } from './consent-form.ts';
-import { type ConsentDeps, type Consenting, consentStatusOf } from './consent-status.ts';
+import { type ConsentDeps, type Consenting, consentStatusOf, isConsentRequired } from './consent.ts';
 
 /** Throws `consent_required` if a call needs a consent of the user that is not there; undefined if none is needed. */
 export type RequireConsent = (consenting: Consenting) => Promise<void> | undefined;

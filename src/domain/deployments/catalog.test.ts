@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
+import { complete } from '#contract/configuration/schema-node.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import type { StoredApplication } from './application-store.ts';
 import { Catalog } from './catalog.ts';

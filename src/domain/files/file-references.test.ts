@@ -1,8 +1,10 @@
 import fastCheck from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { toFilePlace, toReference } from './file-references.ts';
+import { toFilePlace, toReference, toReferencedPlace } from './file-references.ts';
 import { toPlace } from './resource-place.ts';
+
+const place = { kind: 'files', bucket: 'b', path: 'a/x y' };
 
 describe('a reference', () => {
   it('is read back as the place it was made of, whatever the names are', () => {
@@ -29,4 +31,47 @@ describe('a reference', () => {
     ['b/a/', 'a/'],
     ['b/a%2Fc/', 'a/c/'],
   ])('of a folder is %s', (encoded, path) => expect(toPlace('files', encoded)).toEqual({ kind: 'files', bucket: 'b', path }));
+});
+
+it.each([
+  'files/b/a/x%20y',
+  'files/b/a/x y',
+  ' files/b/a/x%20y',
+  'fi\tles/b/a/x%20y',
+  './files/b/a/x%20y',
+  'FILES/b/a/x%20y',
+  'files/c/../b/a/x%20y',
+  'files/c/%2e%2E/b/a/x%20y',
+  'files\\b\\a\\x%20y',
+  'files/b/a/x%20y#page=2',
+  'files/b/a/x%20y?download',
+  '/v1/files/b/a/x%20y',
+  '/parley/v1/files/b/a/x%20y',
+  'http:files/b/a/x%20y',
+])('reads the resource that %j names', (url) => {
+  expect(toReferencedPlace(url)).toEqual(place);
+});
+
+it.each([
+  'https://example.com/v1/files/b/a',
+  'data:text/plain,files/b/a',
+  'mailto:files/b/a',
+  'shared-chats/x/files/0',
+  'a.txt',
+  '',
+  'http://[',
+])('finds no resource in %j', (url) => {
+  expect(toReferencedPlace(url)).toBe('elsewhere');
+});
+
+it.each(['files/b/%00', 'files/b/%', 'files//x', `x${'/..'.repeat(9_000)}/files/b/a`])(
+  'takes %j for a malformed reference',
+  (url) => {
+    expect(toReferencedPlace(url)).toBe('malformed');
+  },
+);
+
+it('reads folders and other kinds', () => {
+  expect(toReferencedPlace('files/b/a/')).toEqual({ kind: 'files', bucket: 'b', path: 'a/' });
+  expect(toReferencedPlace('conversations/b/x')).toEqual({ kind: 'conversations', bucket: 'b', path: 'x' });
 });

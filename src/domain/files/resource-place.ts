@@ -1,3 +1,6 @@
+import { tryDecode } from '#base/http/url-path.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+
 /** Where a stored file is: decoded, `path` without a leading slash. */
 export interface FilePlace {
   readonly bucket: string;
@@ -35,7 +38,7 @@ export function toPlace<Kind extends ResourceKind>(
   kind: Kind,
   encoded: string,
 ): (ResourcePlace & { readonly kind: Kind }) | undefined {
-  const decoded = decode(encoded);
+  const decoded = tryDecode(encoded);
   if (decoded === undefined || hasControl.test(decoded)) return undefined;
   const [bucket = '', ...segments] = decoded.split('/');
   const path = segments.join('/');
@@ -84,10 +87,21 @@ function isSegment(segment: string, isBounded = true): boolean {
   return !isBounded || Buffer.byteLength(segment) <= maxSegmentBytes;
 }
 
-function decode(encoded: string): string | undefined {
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return undefined;
-  }
+/** Something stored that is to be moved or copied within its kind; neither place is a folder. */
+export interface Relocation<Kind extends ResourceKind = ResourceKind> {
+  readonly from: ResourcePlace & { readonly kind: Kind };
+  readonly to: ResourcePlace & { readonly kind: Kind };
+  /** `to` as it was written. */
+  readonly destinationUrl: string;
+  /** Whether what is at `to` is to be replaced. */
+  readonly replaces: boolean;
+}
+
+export function sourceAbsent(): ParleyError {
+  return new ParleyError('invalid_request', 'sourceUrl names nothing that is stored.', { param: 'sourceUrl' });
+}
+
+export function destinationTaken(): ParleyError {
+  const message = 'destinationUrl names something that is stored already; send "overwrite": true to replace it.';
+  return new ParleyError('invalid_request', message, { param: 'destinationUrl' });
 }

@@ -1,10 +1,14 @@
+import { hash } from 'node:crypto';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { isBoundKey } from '../callers/bound-key.ts';
-import type { Caller } from '../callers/caller.ts';
-import type { Permission } from '../callers/held-rights.ts';
+import { isBoundKey } from '#domain/callers/bound-key.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Permission } from '#domain/callers/held-rights.ts';
+import { madeByUsers, toStoredId } from '#domain/deployments/application-place.ts';
 import { appDataPath, bucketOf, bucketOfDeployment, publicBucket, sampleBucket } from './bucket.ts';
-import { getOwnFolder } from './own-folder.ts';
-import { isFolder, type ResourcePlace, toUrl } from './resource-place.ts';
+import { type FilePlace, isFolder, type ResourcePlace, toUrl } from './resource-place.ts';
+
+const maxNameChars = 60;
+const digestLength = 12;
 
 /** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Who may). */
 export function rightsTo(caller: Caller, place: ResourcePlace): readonly Permission[] {
@@ -71,4 +75,20 @@ function denied({ chain }: Caller, why: string): ParleyError {
   const told =
     chain === null ? 'GET /v1/bucket names your bucket' : 'GET /v1/bucket names where a per-request key may read and write';
   return new ParleyError('access_denied', `This is ${why}; ${told}.`);
+}
+
+/**
+ * Returns the folder for an application's own files, independent of its user. `path` is empty for a whole bucket, otherwise it
+ * ends with a slash.
+ *
+ * An application that a user saved has a folder in its owner's bucket. The owner's quota bounds it, and the owner lists and
+ * deletes its files. A deployment of the configuration, or one that administrators published, has a bucket.
+ */
+export function getOwnFolder(deployment: string): FilePlace {
+  const id = toStoredId(deployment);
+  const [, maker = '', ...path] = id.startsWith(madeByUsers) ? id.split('/') : [];
+  if (path.length === 0 || maker === publicBucket) return { bucket: bucketOfDeployment(deployment), path: '' };
+  // One segment: the folder of `a` must not hold the folder of `a/b`.
+  const name = [...(path.at(-1) ?? '')].slice(0, maxNameChars).join('');
+  return { bucket: maker, path: `appfiles/${name}-${hash('sha256', id, 'hex').slice(0, digestLength)}/` };
 }

@@ -3,8 +3,14 @@ import type { ClientTool } from '#contract/quick-app/client-toolset.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import type { McpToolset } from '#contract/quick-app/mcp-toolset.ts';
 import type { ObsoleteEndpoint, ObsoleteWebToolset, RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
-import { jsonType } from '../tools/body-kind.ts';
-import type { RestMethod, RestPlace, RestStyle, RestTarget, RestToolDefinition } from '../tools/rest-tool.ts';
+import {
+  jsonType,
+  type RestMethod,
+  type RestPlace,
+  type RestStyle,
+  type RestTarget,
+  type RestToolDefinition,
+} from '#domain/tools/rest-tool.ts';
 import { DeploymentFilter } from './deployment-filter.ts';
 import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings } from './quick-app.ts';
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { ModelUsage, ResponseAttachment, StageDelta } from '#contract/chat/chunk.ts';
+import type { QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 
 /** Something a model can have done for it. */
 export interface Tool {
@@ -147,4 +148,49 @@ export class ToolFault extends Error {
     this.name = 'ToolFault';
     this.reason = reason;
   }
+}
+
+/** One run of one tool that somebody wants to see, without a model that asks for it. */
+export interface ToolTrial {
+  readonly toolset: QuickAppToolset;
+  /** As the toolset names it. */
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** User subject of the caller. */
+  readonly subject: string;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it. */
+export interface TriedTool {
+  /** `not_run`: the arguments do not follow the schema; `asks`: it goes on only when the user has answered a question. */
+  readonly outcome: 'answered' | 'failed' | 'not_run' | 'asks';
+  /** What a model would be told. */
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+  /** Present with `asks`. */
+  readonly question?: Pick<ToolQuestion, 'message' | 'schema'>;
+  readonly durationMs: number;
+}
+
+/** A tool that a server offers, for whoever decides whether a model may call it. */
+export interface SurveyedTool {
+  /** As the server names it. */
+  readonly name: string;
+  /** For people; '' where the server has none. */
+  readonly title: string;
+  readonly description: string;
+  /** JSON Schema of the arguments; undefined if there was no more room for it. */
+  readonly parameters: JsonObject | undefined;
+  /** Whether the server says that it changes nothing, which nothing holds it to. */
+  readonly isReadOnly: boolean;
+}
+
+/** What a server offers at this moment. Credentials that it echoes are masked. */
+export interface ToolsetSurvey {
+  readonly tools: readonly SurveyedTool[];
+  /** How many it has, of which only the first may be among `tools`. */
+  readonly count: number;
+  /** Names of those that are described in a form that nobody can call them by. */
+  readonly leftOut: readonly string[];
 }

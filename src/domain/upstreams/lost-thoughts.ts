@@ -1,7 +1,6 @@
 import type { Message } from '#contract/chat/message.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
-import { speaksMessages } from './messages-upstream.ts';
-import type { Upstream } from './upstream.ts';
+import { speaksMessages, type Upstream } from './upstream.ts';
 
 /** Names of thoughts in messages, as `Parley-Ignored` reports them on the chat surface. */
 export const thoughtFields = { plain: 'messages.reasoning_content', signed: 'messages.thinking_blocks' } as const;

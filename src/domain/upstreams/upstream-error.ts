@@ -1,3 +1,4 @@
+import { truncate } from '#base/text/shorten.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import { rateLimitedSeconds, waitSecondsOf } from './load-balancer.ts';
@@ -110,9 +111,9 @@ function nothingAt(deployment: string): string {
 
 /** What an upstream said of its own failure is shown, since it is what helps, but no stack and no path of its machine. */
 function toSentence({ message, status }: UpstreamFault): string {
-  if (ofCaller.has(status)) return shortened(message);
+  if (ofCaller.has(status)) return truncate(message, longestMessage);
   const [line = ''] = message.trimStart().split(/\r?\n/, 1);
-  return shortened(line).replace(stackFrame, '').replace(pathOfMachine, '…');
+  return truncate(line, longestMessage).replace(stackFrame, '').replace(pathOfMachine, '…');
 }
 
 function secretsOf({ key, headers, endpoint }: Upstream): string[] {
@@ -126,6 +127,10 @@ export function secretsOfFields(headers: Readonly<Record<string, string>>): stri
   return [...new Set(Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]))];
 }
 
-function shortened(message: string): string {
-  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+/** Returns whether a model rejected a request because it is too long or too large for it. */
+export function isContextFault(thrown: unknown): boolean {
+  if (!(thrown instanceof ParleyError) || (thrown.status !== 400 && thrown.status !== 413 && thrown.status !== 422)) return false;
+  const { shownCode, message, overflow } = thrown;
+  if (overflow !== undefined || /^request_too_large$/i.test(shownCode ?? '')) return true;
+  return readContextOverflow(shownCode, message) !== undefined || /request (is )?too large/i.test(message);
 }

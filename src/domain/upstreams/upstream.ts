@@ -5,7 +5,7 @@ import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Native, RawFrame } from '#contract/chat/frame.ts';
-import type { ProtocolName } from '#contract/configuration/protocols.ts';
+import { type ProtocolName, protocols } from '#contract/configuration/protocols.ts';
 import type { PassThroughApi } from '#contract/pass-through.ts';
 
 /** An API of OpenAI's family that an upstream can serve. */
@@ -177,4 +177,19 @@ export class UpstreamFault extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.isNoApi = details.isNoApi ?? false;
   }
+}
+
+/** Whether an upstream speaks the Messages dialect: a caller of it is relayed. */
+export function speaksMessages(upstream: Upstream): boolean {
+  return protocols[upstream.protocol].speaksMessages(upstream);
+}
+
+/** Whether an upstream has a mode for JSON of whatever schema. The Messages dialect has none. */
+export function hasJsonMode(upstream: Upstream): boolean {
+  return protocols[upstream.protocol].hasJsonMode && !speaksMessages(upstream);
+}
+
+/** Whether an upstream serves the Responses API: a caller of it is relayed. */
+export function speaksResponses({ apis }: Pick<Upstream, 'apis'>): boolean {
+  return apis?.includes('responses') === true;
 }

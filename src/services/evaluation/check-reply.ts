@@ -1,5 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
+import { truncate } from '#base/text/shorten.ts';
 import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
 import { readAnswer } from '#domain/structured-answer.ts';
@@ -75,7 +76,7 @@ function callFault({ tool, arguments: wanted }: Extract<PlainCheck, { type: 'cal
   if (calls.some((run) => wanted === undefined || covers(run.arguments, wanted))) return undefined;
   const [first] = calls;
   if (first !== undefined)
-    return `${tool} was called with ${cut(JSON.stringify(first.arguments))}, not with ${cut(JSON.stringify(wanted))}.`;
+    return `${tool} was called with ${truncate(JSON.stringify(first.arguments), longestShown)}, not with ${truncate(JSON.stringify(wanted), longestShown)}.`;
   const others = [...new Set(runs.map((run) => run.tool))];
   return `${tool} was not called; ${others.length === 0 ? 'no tool was' : `only ${others.join(', ').slice(0, longestShown)}`}.`;
 }
@@ -93,11 +94,7 @@ function covers(value: unknown, wanted: unknown): boolean {
 
 function shown(text: string): string {
   if (text === '') return 'empty';
-  return JSON.stringify(cut(text));
-}
-
-function cut(text: string): string {
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+  return JSON.stringify(truncate(text, longestShown));
 }
 
 function usd(amount: number): string {

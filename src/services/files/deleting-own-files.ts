@@ -1,6 +1,6 @@
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import { bucketOfDeployment } from '#domain/files/bucket.ts';
-import { getOwnFolder } from '#domain/files/own-folder.ts';
+import { getOwnFolder } from '#domain/files/resource-rights.ts';
 import type { StoredResources } from './stored-resources.ts';
 
 /**

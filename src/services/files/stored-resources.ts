@@ -5,8 +5,15 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import type { FileFacts, FileIndex, IndexedFile, IndexPlace } from '#domain/files/file-index.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '#domain/files/list-folder.ts';
-import { destinationTaken, type Relocation, sourceAbsent } from '#domain/files/relocation.ts';
-import { type ContentKind, type ContentPlace, type FilePlace, shelfOf } from '#domain/files/resource-place.ts';
+import {
+  type ContentKind,
+  type ContentPlace,
+  destinationTaken,
+  type FilePlace,
+  type Relocation,
+  shelfOf,
+  sourceAbsent,
+} from '#domain/files/resource-place.ts';
 import { requireReadable, requireWritable } from '#domain/files/resource-rights.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import { FileRoom, overQuota } from './file-quota.ts';

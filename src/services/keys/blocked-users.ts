@@ -1,5 +1,4 @@
-import { FreshRead } from '#base/time/fresh-read.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import { type BlockedUserStore, userBlocked } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 

@@ -1,13 +1,12 @@
 import type { RequestOrigin } from '#base/http/client-address.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { FreshRead } from '#base/time/fresh-read.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
-import { type IsAllowed, requireAllowedAddress, toIsAllowed } from '#domain/callers/allowed-address.ts';
 import type { Caller, MadeKey } from '#domain/callers/caller.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
+import { type IsAllowed, requireAllowedAddress, toIsAllowed } from '#domain/callers/key-ring.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { digestOfKey } from '#domain/callers/made-key-form.ts';
 import { isSignedIn, offersKeys, selfServiceOf } from '#domain/callers/self-service.ts';

@@ -8,8 +8,7 @@ import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { toModelUsages } from '#domain/usage/usage.ts';
 import type { RedisLink } from './redis-link.ts';
-import { fromStored, toStored } from './stored-caller.ts';
-import { toRightsChange } from './stored-rights.ts';
+import { fromStored, toRightsChange, toStored } from './stored-caller.ts';
 
 /** How long keys outlive their node (docs/wire.md, Credentials). */
 const defaultLifeMs = 60_000;

@@ -1,6 +1,7 @@
 import { type ChainableCommander, type Command, Redis, type RedisOptions } from 'ioredis';
+import type { Secret } from '#base/secrets/secret.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import type { RedisPlace } from './redis-address.ts';
+import { type RedisPlace, toPlace } from './redis-address.ts';
 
 const connectTimeoutMs = 1_000;
 const answerTimeoutMs = 2_000;
@@ -9,8 +10,9 @@ const disconnectTimeoutMs = 500;
 const shortestRetryMs = 50;
 const longestRetryMs = 2_000;
 const heartbeatMs = 15_000;
+const nodeIdBytes = 12;
 
-export interface LinkDeps {
+interface LinkDeps {
   readonly place: RedisPlace;
   /** Names this process among those that share the Redis; 16 characters of base64url. */
   readonly node: string;
@@ -208,4 +210,16 @@ class TimedRedis extends Redis {
 /** Whether a command failed because its answer took too long. */
 function hasTimedOut({ message }: Error): boolean {
   return message === timedOut;
+}
+
+interface OpenRedisDeps extends Pick<LinkDeps, 'noteFault'> {
+  readonly randomBytes: (size: number) => Buffer;
+}
+
+/** Connects to Redis or Valkey; resolves when it is there, or is found to be away: it is then tried again. Throws RedisAddressFault. */
+export async function openRedis(address: Secret, { noteFault, randomBytes }: OpenRedisDeps): Promise<RedisLink> {
+  const node = randomBytes(nodeIdBytes).toString('base64url');
+  const link = new RedisLink({ place: toPlace(address), node, noteFault });
+  await link.tried();
+  return link;
 }

@@ -1,8 +1,7 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
-import { type Grant, HeldRights } from '#domain/callers/held-rights.ts';
+import { type Grant, HeldRights, type Permission, permissions, type RightsChange } from '#domain/callers/held-rights.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
-import { toGrants } from './stored-rights.ts';
 
 /** A caller as text, without whom it reports to. */
 export function toStored({ subject, project, roles, chain, madeKey, configuredKey }: Caller): string {
@@ -62,4 +61,29 @@ function isClaim(value: unknown): value is Claim {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+/** The grants among what another node wrote. */
+function toGrants(value: unknown): readonly Grant[] {
+  return Array.isArray(value) ? value.flatMap(toGrant) : [];
+}
+
+/** The change that another node tells of; undefined for anything else. */
+export function toRightsChange(value: unknown): RightsChange | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { attached, grant, revoke } = value;
+  if (Array.isArray(attached)) return { attached: attached.filter((each) => typeof each === 'string') };
+  if (grant !== undefined) return { grant: toGrants(grant) };
+  return revoke === undefined ? undefined : { revoke: toGrants(revoke) };
+}
+
+function toGrant(value: unknown): Grant[] {
+  if (!isJsonObject(value)) return [];
+  const { receiver, url, permissions: given } = value;
+  if (typeof receiver !== 'string' || typeof url !== 'string' || !Array.isArray(given)) return [];
+  return [{ receiver, url, permissions: given.filter(isPermission) }];
+}
+
+function isPermission(value: unknown): value is Permission {
+  return permissions.some((each) => each === value);
 }

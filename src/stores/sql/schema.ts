@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import type { ChatSchema } from './chats/chat-schema.ts';
-import type { EvaluationSchema } from './evaluations/evaluation-schema.ts';
+import type { EvaluationSchema } from './evaluations/evaluation-tables.ts';
 import type { KeySchema } from './keys/key-tables.ts';
 import type { LimitCounterSchema } from './limits/limit-counter-tables.ts';
 import type { PassageSchema } from './passages/passage-schema.ts';

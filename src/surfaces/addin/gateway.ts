@@ -3,12 +3,10 @@ import type { HttpFault } from '#base/http/client.ts';
 import { clientAddress, peerOf } from '#base/http/client-address.ts';
 import { pathOf } from '#base/http/url-path.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { corsFields } from './cors.ts';
-import { judge } from './judge.ts';
+import { toUpstreamFields } from './forwarded-fields.ts';
 import { ownAnswer, refusal } from './own-answer.ts';
 import { Relay } from './relay.ts';
-import { toUpstreamFields } from './request-fields.ts';
-import type { AddinRules } from './rules.ts';
+import { type AddinRules, corsFields, judge } from './rules.ts';
 import type { Upload } from './upload.ts';
 import type { Upstream, UpstreamRequest } from './upstream.ts';
 

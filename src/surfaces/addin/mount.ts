@@ -1,17 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { clientAddress, peerOf } from '#base/http/client-address.ts';
+import { clientAddress, peerOf, trustedNetworks } from '#base/http/client-address.ts';
 import { urlBelow } from '#base/http/url-path.ts';
-import { setFields } from '../http/replies/response-head.ts';
-import { corsFields } from './cors.ts';
-import { judge, type Verdict } from './judge.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { setFields } from '#surfaces/http/replies/header-fields.ts';
+import { callerKey, isPassedDown, isWithheld, ownUpstreamFields, toGatewayVary } from './forwarded-fields.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';
-import { isPassedDown, toGatewayVary } from './reply-fields.ts';
-import { callerKey, isWithheld, ownUpstreamFields } from './request-fields.ts';
-import type { AddinRules } from './rules.ts';
+import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';
 
 /** The gateway as it is mounted in the service at this moment. */
-export interface Mounted {
+interface Mounted {
   /** Path before `/msgapi/v1/…`, such as `/addin`. */
   readonly prefix: string;
   readonly rules: AddinRules;
@@ -95,5 +94,27 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
     for (let at = 0; at + 1 < cors.length; at += 2) response.setHeader(cors[at] ?? '', cors[at + 1] ?? '');
     response.setHeader('Vary', toGatewayVary(vary?.toString()));
     return writeHead.call(response, status);
+  };
+}
+
+/** The add-in gateway as the configuration in force has it, made anew when that changes; undefined while it is switched off. */
+export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | undefined {
+  let known: Configuration | undefined;
+  let mounted: Mounted | undefined;
+  return () => {
+    const { configuration } = snapshot();
+    if (configuration !== known) {
+      known = configuration;
+      mounted = configuration.addin.enabled ? toMounted(configuration) : undefined;
+    }
+    return mounted;
+  };
+}
+
+function toMounted({ addin, security }: Configuration): Mounted {
+  return {
+    prefix: addin.prefix,
+    rules: toRules(addin.models, addin.allowedOrigins),
+    isTrustedProxy: trustedNetworks(security.trustedProxies),
   };
 }

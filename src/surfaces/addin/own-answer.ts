@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { toLatin1 } from '#base/text/bytes.ts';
-import type { Verdict } from './judge.ts';
-import type { AddinRules } from './rules.ts';
+import type { AddinRules, Verdict } from './rules.ts';
 
 /** An answer of the gateway itself. */
 export interface OwnAnswer {

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { HttpFault, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
 import type { Handle } from '#base/stream/sink.ts';
 import { stalledMs } from '../http/replies/event-stream.ts';
+import { toCallerFields } from './forwarded-fields.ts';
 import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
-import { toCallerFields } from './reply-fields.ts';
 
 const timeouts: ReadonlySet<string> = new Set(['connect_timeout', 'first_byte_timeout', 'idle_timeout']);
 const unreachable = refusal(502, 'api_error', 'The service behind this gateway cannot be reached, or broke off; try again.');

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { headPatience, paceBodies } from '../http/body-pace.ts';
 import { endSocket } from '../http/replies/end-socket.ts';
 import { requireHttps } from '../http/strict-transport.ts';
-import { corsConstants } from './cors.ts';
 import { type OwnAnswer, refusal } from './own-answer.ts';
+import { corsConstants } from './rules.ts';
 
 /** Long enough for balancers in front. What Node would answer by itself lacks the CORS set. */
 const options: ServerOptions = { ...headPatience, keepAliveTimeout: 75_000, requireHostHeader: false };

@@ -1,26 +1,18 @@
+import { requestFault } from '#contract/errors/request-error.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';
 import type { Journal, UsageRecord } from '#domain/usage/journal.ts';
-import type { Rows } from './csv.ts';
-import { readDays, toBounds } from './days.ts';
-import {
-  filterNames,
-  type Query,
-  queryFault,
-  readFilter,
-  readLimit,
-  readPlace,
-  readText,
-  requireKnown,
-  toToken,
-} from './query.ts';
+import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 
 const limits = { most: 500, otherwise: 50 };
 /** How calls end. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
+const dayMs = 86_400_000;
+const mostDays = 366;
+const defaultDays = 30;
 
 /** Whose calls are listed. */
-export interface CallsScope {
+interface CallsScope {
   /** Undefined: those of all, and of one user or project where the query names it. */
   readonly subject: string | undefined;
   readonly nowMs: number;
@@ -47,7 +39,7 @@ export async function readCalls(journal: Journal, query: Query, { subject, nowMs
 function readOutcome(query: Query): CallOutcome | undefined {
   const text = readText(query, 'outcome');
   const outcome = outcomes.find((each) => each === text);
-  if (text !== undefined && outcome === undefined) throw queryFault('outcome', `must be one of ${outcomes.join(', ')}`);
+  if (text !== undefined && outcome === undefined) throw requestFault('outcome', `must be one of ${outcomes.join(', ')}`);
   return outcome;
 }
 
@@ -65,4 +57,66 @@ function toShown({ atMs, subject, cost, ...call }: UsageRecord): object {
     ...(serviceTier !== undefined && { serviceTier }),
     ...(session !== undefined && { session }),
   };
+}
+
+/** An answer with rows. All rows have their fields in the same order, but a row may lack the last ones. */
+export interface Rows {
+  readonly object: 'list';
+  readonly data: readonly object[];
+  readonly nextToken?: string | null;
+  readonly [field: string]: unknown;
+}
+
+/** Returns rows as CSV (RFC 4180) with a header line. Returns an empty text if there are no rows. */
+export function toCsv({ data }: Pick<Rows, 'data'>): string {
+  const names = [...new Set(data.flatMap((row) => Object.keys(row)))];
+  if (names.length === 0) return '';
+  const lines = data.map((row) => {
+    const values = new Map<string, unknown>(Object.entries(row));
+    return names.map((name) => toCell(values.get(name))).join(',');
+  });
+  return `${[names.join(','), ...lines].join('\r\n')}\r\n`;
+}
+
+function toCell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const text = Array.isArray(value) ? value.join(' > ') : String(value);
+  // Spreadsheets run a cell that begins so as a formula, and users choose their own names.
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+/** Days as `YYYY-MM-DD` in UTC. */
+export interface Days {
+  readonly from: string;
+  /** Included. */
+  readonly to: string;
+}
+
+/** `from` and `to`; absent, the last 30 days. Throws `invalid_request`. */
+export function readDays(query: Query, nowMs: number): Days {
+  const to = readDay(query, 'to') ?? toDay(nowMs);
+  const from = readDay(query, 'from') ?? toDay(Date.parse(to) - (defaultDays - 1) * dayMs);
+  const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
+  if (days < 1) throw requestFault('from', 'must not be after to');
+  if (days > mostDays) throw requestFault('from', `must be at most ${mostDays - 1} days before to`);
+  return { from, to };
+}
+
+/** Their first millisecond, and the first one behind them. */
+export function toBounds({ from, to }: Days): { readonly fromMs: number; readonly toMs: number } {
+  return { fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs };
+}
+
+function readDay(query: Query, name: string): string | undefined {
+  const text = readText(query, name);
+  if (text === undefined) return undefined;
+  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms) || toDay(ms) !== text) throw requestFault(name, 'must be a day such as 2026-11-21');
+  return text;
+}
+
+function toDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }

@@ -1,4 +1,12 @@
-import { type ApiOperation, anyObject, inQuery, json, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import {
+  type ApiOperation,
+  anyObject,
+  buildObject,
+  inQuery,
+  json,
+  type NamedSchema,
+  type Schema,
+} from '../http/operations/operation.ts';
 import { keyErrors } from '../http/operations/operation-errors.ts';
 import { outcomes } from './calls.ts';
 
@@ -17,140 +25,114 @@ const amounts = {
 
 const usage: NamedSchema = {
   name: 'Usage',
-  schema: {
-    type: 'object',
-    required: ['object', 'from', 'to', 'by', 'data', 'total', 'isCut'],
-    properties: {
-      object: { const: 'list' },
-      from: { ...text, description: 'The first day, in UTC.' },
-      to: { ...text, description: 'The last day, included.' },
-      by: { type: 'array', items: text },
-      data: {
-        type: 'array',
-        description: 'Days in their order; without days the most costly first.',
-        items: { type: 'object', properties: { day: text, deployment: text, user: text, project: text, ...amounts } },
-      },
-      total: { type: 'object', description: 'Of everything, also of what is cut off.', properties: amounts },
-      isCut: { type: 'boolean', description: 'Whether there are more rows than `limit`.' },
+  schema: buildObject({
+    object: { const: 'list' },
+    from: { ...text, description: 'The first day, in UTC.' },
+    to: { ...text, description: 'The last day, included.' },
+    by: { type: 'array', items: text },
+    data: {
+      type: 'array',
+      description: 'Days in their order; without days the most costly first.',
+      items: { type: 'object', properties: { day: text, deployment: text, user: text, project: text, ...amounts } },
     },
-  },
+    total: { type: 'object', description: 'Of everything, also of what is cut off.', properties: amounts },
+    isCut: { type: 'boolean', description: 'Whether there are more rows than `limit`.' },
+  }),
 };
 
 const callsPage: NamedSchema = {
   name: 'Calls',
-  schema: {
-    type: 'object',
-    required: ['object', 'from', 'to', 'data', 'nextToken'],
-    properties: {
-      object: { const: 'list' },
-      from: { ...text, description: 'The first day, in UTC.' },
-      to: { ...text, description: 'The last day, included.' },
-      data: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: text,
-            at: { ...moment, description: 'When it began, in milliseconds since the epoch.' },
-            requestId: text,
-            user: text,
-            project: text,
-            deployment: text,
-            path: {
-              type: 'array',
-              items: text,
-              description:
-                'Ids of deployments, from the one that the caller asked to this one: more than one if an application called it.',
-            },
-            operation: { enum: ['chat', 'embeddings', 'passthrough'] },
-            outcome: { enum: outcomes },
-            status: { type: 'integer', description: 'Of the answer; 499 if the caller left before it.' },
-            promptTokens: { type: 'integer' },
-            completionTokens: { type: 'integer' },
-            cost: { type: 'number', description: 'USD.' },
-            durationMs: { type: 'number' },
-            cacheReadTokens: { type: 'integer', description: 'Tokens of the prompt that came from the cache of the upstream.' },
-            cacheWriteTokens: { type: 'integer', description: 'Tokens of the prompt that were written to it.' },
-            cacheWrite1hTokens: { type: 'integer', description: 'Those of them that it keeps for an hour instead of 5 minutes.' },
-            serviceTier: { type: 'string', description: 'Tier that the upstream served the call in.' },
-            session: { type: 'string', description: 'Id of the session or conversation that the client named.' },
-            key: {
-              type: 'string',
-              description:
-                'Id of the key that the user made for it. Absent: it came with a token, or a key of the configuration.',
-            },
+  schema: buildObject({
+    object: { const: 'list' },
+    from: { ...text, description: 'The first day, in UTC.' },
+    to: { ...text, description: 'The last day, included.' },
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          id: text,
+          at: { ...moment, description: 'When it began, in milliseconds since the epoch.' },
+          requestId: text,
+          user: text,
+          project: text,
+          deployment: text,
+          path: {
+            type: 'array',
+            items: text,
+            description:
+              'Ids of deployments, from the one that the caller asked to this one: more than one if an application called it.',
+          },
+          operation: { enum: ['chat', 'embeddings', 'passthrough'] },
+          outcome: { enum: outcomes },
+          status: { type: 'integer', description: 'Of the answer; 499 if the caller left before it.' },
+          promptTokens: { type: 'integer' },
+          completionTokens: { type: 'integer' },
+          cost: { type: 'number', description: 'USD.' },
+          durationMs: { type: 'number' },
+          cacheReadTokens: { type: 'integer', description: 'Tokens of the prompt that came from the cache of the upstream.' },
+          cacheWriteTokens: { type: 'integer', description: 'Tokens of the prompt that were written to it.' },
+          cacheWrite1hTokens: { type: 'integer', description: 'Those of them that it keeps for an hour instead of 5 minutes.' },
+          serviceTier: { type: 'string', description: 'Tier that the upstream served the call in.' },
+          session: { type: 'string', description: 'Id of the session or conversation that the client named.' },
+          key: {
+            type: 'string',
+            description: 'Id of the key that the user made for it. Absent: it came with a token, or a key of the configuration.',
           },
         },
       },
-      nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
     },
-  },
+    nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
+  }),
 };
 
 const ratings: NamedSchema = {
   name: 'Ratings',
-  schema: {
-    type: 'object',
-    required: ['object', 'data', 'nextToken'],
-    properties: {
-      object: { const: 'list' },
-      data: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['id', 'at', 'deployment', 'user', 'rate', 'comment', 'responseId', 'requestId'],
-          properties: {
-            id: text,
-            at: moment,
-            deployment: orNull('string'),
-            user: orNull('string'),
-            rate: { type: ['boolean', 'number', 'null'] },
-            comment: orNull('string'),
-            responseId: orNull('string'),
-            requestId: orNull('string'),
-          },
-        },
-      },
-      nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
+  schema: buildObject({
+    object: { const: 'list' },
+    data: {
+      type: 'array',
+      items: buildObject({
+        id: text,
+        at: moment,
+        deployment: orNull('string'),
+        user: orNull('string'),
+        rate: { type: ['boolean', 'number', 'null'] },
+        comment: orNull('string'),
+        responseId: orNull('string'),
+        requestId: orNull('string'),
+      }),
     },
-  },
+    nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
+  }),
 };
 
 const auditPage: NamedSchema = {
   name: 'AuditPage',
-  schema: {
-    type: 'object',
-    required: ['object', 'data', 'nextToken'],
-    properties: {
-      object: { const: 'list' },
-      data: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['id', 'at', 'action', 'user', 'object', 'requestId', 'details'],
-          properties: {
-            id: text,
-            at: moment,
-            action: { ...text, description: 'Such as `consent.accepted`.' },
-            user: orNull('string'),
-            object: orNull('string'),
-            requestId: orNull('string'),
-            details: anyObject,
-          },
-        },
-      },
-      nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
+  schema: buildObject({
+    object: { const: 'list' },
+    data: {
+      type: 'array',
+      items: buildObject({
+        id: text,
+        at: moment,
+        action: { ...text, description: 'Such as `consent.accepted`.' },
+        user: orNull('string'),
+        object: orNull('string'),
+        requestId: orNull('string'),
+        details: anyObject,
+      }),
     },
-  },
+    nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
+  }),
 };
 
-const reason: Schema = { type: 'object', required: ['code', 'message'], properties: { code: text, message: text } };
+const reason: Schema = buildObject({ code: text, message: text });
 
-const fault: Schema = {
-  type: 'object',
-  required: ['file', 'path', 'message'],
-  properties: { file: text, path: text, message: text, hint: text, isNotice: { type: 'boolean' } },
-};
+const fault: Schema = buildObject({ file: text, path: text, message: text, hint: text, isNotice: { type: 'boolean' } }, [
+  'hint',
+  'isNotice',
+]);
 
 const upstream: Schema = {
   type: 'object',
@@ -189,33 +171,29 @@ const store: Schema = {
 
 const state: NamedSchema = {
   name: 'NodeState',
-  schema: {
-    type: 'object',
-    required: ['node', 'health', 'hindrances', 'stores', 'upstreams', 'configuration'],
-    properties: {
-      node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
-      health: {
-        type: 'object',
-        properties: { status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } },
-      },
-      hindrances: { type: 'array', description: 'Why the node takes no calls now.', items: reason },
-      stores: { type: 'array', items: store },
-      upstreams: { type: 'array', items: upstream },
-      configuration: {
-        type: 'object',
-        properties: {
-          files: { type: 'array', items: text },
-          loadedAt: moment,
-          refusedAt: {
-            ...orNull('integer'),
-            description: 'When changed files were refused; null if the last ones are in force.',
-          },
-          faults: { type: 'array', description: 'Of the files that were refused last.', items: fault },
-          warnings: { type: 'array', items: fault },
+  schema: buildObject({
+    node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
+    health: {
+      type: 'object',
+      properties: { status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } },
+    },
+    hindrances: { type: 'array', description: 'Why the node takes no calls now.', items: reason },
+    stores: { type: 'array', items: store },
+    upstreams: { type: 'array', items: upstream },
+    configuration: {
+      type: 'object',
+      properties: {
+        files: { type: 'array', items: text },
+        loadedAt: moment,
+        refusedAt: {
+          ...orNull('integer'),
+          description: 'When changed files were refused; null if the last ones are in force.',
         },
+        faults: { type: 'array', description: 'Of the files that were refused last.', items: fault },
+        warnings: { type: 'array', items: fault },
       },
     },
-  },
+  }),
 };
 
 const tag = 'Administration';

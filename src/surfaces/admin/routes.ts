@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
+import { requestFault } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -8,13 +9,22 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import { readCredentials } from '../http/read-request.ts';
-import { readAudit, readPage } from './audit.ts';
-import { readCalls } from './calls.ts';
-import { type Rows, toCsv } from './csv.ts';
-import { type Days, readDays, toBounds } from './days.ts';
+import { readCredentials } from '#surfaces/http/read-request.ts';
+import { type Days, type Rows, readCalls, readDays, toBounds, toCsv } from './calls.ts';
 import type { NodeReport } from './node-report.ts';
-import { filterNames, type Query, queryFault, readFilter, readIsCsv, readLimit, readText, requireKnown } from './query.ts';
+import {
+  filterNames,
+  type Query,
+  readFilter,
+  readIsCsv,
+  readLimit,
+  readPlace,
+  readText,
+  requireKnown,
+  toToken,
+} from './query.ts';
+
+const auditLimits = { most: 500, otherwise: 50 };
 
 export interface AdminDeps {
   readonly identify: Identify;
@@ -31,7 +41,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const query = request.query as Query;
     const kind = readText(query, 'kind');
     if (kind === 'rate') return readRatings(journal, query);
-    if (kind !== undefined) throw queryFault('kind', 'may be rate; absent, tokens and costs are told');
+    if (kind !== undefined) throw requestFault('kind', 'may be rate; absent, tokens and costs are told');
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
     return send(reply, query, await readUsage(journal, query, scope));
   });
@@ -163,7 +173,7 @@ function toAsked(query: Query, keys: readonly KeyName[], nowMs: number): Asked {
 function readKeys(query: Query, keys: readonly KeyName[]): readonly KeyName[] {
   const names = new Set((readText(query, 'by') ?? 'day').split(','));
   const known = keys.filter((key) => names.has(key));
-  if (known.length < names.size) throw queryFault('by', `may list ${keys.join(', ')}, with commas between`);
+  if (known.length < names.size) throw requestFault('by', `may list ${keys.join(', ')}, with commas between`);
   return known;
 }
 
@@ -173,4 +183,36 @@ function toKeys(sum: UsageSum<UsageKey>, by: readonly KeyName[]): object {
 
 function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }: UsageAmounts): object {
   return { calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost: cost / unitsPerUsd };
+}
+
+/** One page of the audit log as callers are shown it, the newest first. Throws `invalid_request`, StoreFault. */
+async function readAudit(journal: Journal, query: Query): Promise<object> {
+  const { records, nextToken } = await readPage(journal, query, readKind(query));
+  return { object: 'list', data: records.map(toShownRecord), nextToken };
+}
+
+interface Page {
+  readonly records: readonly AuditRecord[];
+  /** Null on the last page. */
+  readonly nextToken: string | null;
+}
+
+/** The records of one page, of one kind or of all. */
+async function readPage(journal: Journal, query: Query, kind: string | undefined): Promise<Page> {
+  const limit = readLimit(query, auditLimits);
+  const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readPlace(query) ?? {};
+  const found = await journal.readAudit({ beforeMs, beforeId, kind, limit: limit + 1 });
+  const records = found.slice(0, limit);
+  const last = found.length > limit ? records.at(-1) : undefined;
+  return { records, nextToken: last === undefined ? null : toToken(last) };
+}
+
+function toShownRecord({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {
+  return { id, at: atMs, action, user: subject ?? null, object: object ?? null, requestId: requestId ?? null, details };
+}
+
+function readKind(query: Query): string | undefined {
+  const kind = readText(query, 'kind');
+  if (kind === undefined || /^[a-z_]{1,50}(\.[a-z_]{1,50})?$/.test(kind)) return kind;
+  throw requestFault('kind', 'must be an action such as consent.accepted, or the first part of one');
 }

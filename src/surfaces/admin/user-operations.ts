@@ -1,5 +1,5 @@
 import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
-import { type ApiOperation, inPath, inQuery, json, type NamedSchema } from '../http/operations/operation.ts';
+import { type ApiOperation, buildObject, inPath, inQuery, json, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames } from '../http/operations/operation-examples.ts';
 
@@ -10,50 +10,38 @@ const nextToken = { ...textOrNull, description: 'The `token` of the next page. N
 
 const adminKeys: NamedSchema = {
   name: 'AdminKeyPage',
-  schema: {
-    type: 'object',
-    required: ['object', 'data', 'nextToken'],
-    properties: {
-      object: { const: 'list' },
-      data: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: [...userKeyFields.required, 'source', 'user', 'project'],
-          properties: {
-            ...userKeyFields.properties,
-            source: { const: 'user', description: 'The user created the key.' },
-            user: { ...text, description: 'ID of the user.' },
-            project: text,
-          },
+  schema: buildObject({
+    object: { const: 'list' },
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: [...userKeyFields.required, 'source', 'user', 'project'],
+        properties: {
+          ...userKeyFields.properties,
+          source: { const: 'user', description: 'The user created the key.' },
+          user: { ...text, description: 'ID of the user.' },
+          project: text,
         },
       },
-      nextToken,
     },
-  },
+    nextToken,
+  }),
 };
 
 const blockedUser: NamedSchema = {
   name: 'BlockedUser',
-  schema: {
-    type: 'object',
-    required: ['user', 'reason', 'blockedAt', 'blockedBy'],
-    properties: {
-      user: { ...text, description: 'ID of the user.' },
-      reason: textOrNull,
-      blockedAt: time,
-      blockedBy: { ...text, description: 'ID of the administrator.' },
-    },
-  },
+  schema: buildObject({
+    user: { ...text, description: 'ID of the user.' },
+    reason: textOrNull,
+    blockedAt: time,
+    blockedBy: { ...text, description: 'ID of the administrator.' },
+  }),
 };
 
 const blockedUsers: NamedSchema = {
   name: 'BlockedUserPage',
-  schema: {
-    type: 'object',
-    required: ['object', 'data', 'nextToken'],
-    properties: { object: { const: 'list' }, data: { type: 'array', items: blockedUser }, nextToken },
-  },
+  schema: buildObject({ object: { const: 'list' }, data: { type: 'array', items: blockedUser }, nextToken }),
 };
 
 const paging = [

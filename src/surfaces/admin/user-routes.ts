@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requireShape } from '#contract/errors/request-error.ts';
+import { requestFault, requireShape } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { BlockedUserBody } from '#contract/user-keys.ts';
 import type { BlockedUser, BlockedUserStore } from '#domain/callers/blocked-users.ts';
@@ -12,9 +12,9 @@ import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { MadeKeys } from '#services/keys/made-keys.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
-import { serveEarly } from '../http/serve-early.ts';
-import { type Query, queryFault, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
+import { type Query, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 import { type AdminDeps, requireAdmin } from './routes.ts';
 
 export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
@@ -77,7 +77,7 @@ async function block(deps: AdminUserDeps, request: FastifyRequest, reply: Fastif
   refuseLargeBody(request.raw, maxBodyBytes);
   const { subject: blockedBy } = await requireAdmin(deps, request, reply, 'changes');
   const user = readUser(request);
-  if (user === blockedBy) throw queryFault('user', 'is your own user. Ask another administrator to block it');
+  if (user === blockedBy) throw requestFault('user', 'is your own user. Ask another administrator to block it');
   const { reason = null } = await readBlock(request);
   const blocked = { user, reason, blockedAtMs: deps.clock.epochMs(), blockedBy };
   const put = await deps.blockedUsers.write(() => deps.blockedUserStore.put(blocked));
@@ -99,7 +99,7 @@ async function unblock(deps: AdminUserDeps, request: FastifyRequest, reply: Fast
 function readUser({ params }: FastifyRequest): string {
   const { user } = params as { user: string };
   if (user !== '' && isStorableKey(user)) return user;
-  throw queryFault('user', 'must be the ID of a user, percent-encoded: 1 to 1280 bytes without NUL');
+  throw requestFault('user', 'must be the ID of a user, percent-encoded: 1 to 1280 bytes without NUL');
 }
 
 /** An empty body is a block without a reason. */

@@ -3,10 +3,12 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
+import type { ToolsetSurvey } from '#domain/tools/tool.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 
 /** What the routes of applications work with. */
 export interface ApplicationDeps {
@@ -22,4 +24,12 @@ export interface ApplicationDeps {
   /** Makes ETags. */
   readonly newId: () => string;
   readonly noteAudit: NoteAudit;
+}
+
+/** What the routes of cases and evaluations work with. */
+export interface EvaluationDeps extends Pick<ApplicationDeps, 'snapshot' | 'identify' | 'store' | 'clock' | 'noteAudit'> {
+  readonly evaluations: EvaluationRuns;
+  readonly results: EvaluationStore;
+  /** Makes ids of cases. */
+  readonly newId: () => string;
 }

@@ -11,8 +11,7 @@ import { fromReference, toReference } from '#domain/files/file-references.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { toMcpToolset } from '#domain/quick-app/to-quick-app.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
-import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
+import { ToolFault, type ToolsetSurvey } from '#domain/tools/tool.ts';
 
 /** Issue that probably breaks an application but does not prevent saving it. */
 export interface SaveWarning {

@@ -1,22 +1,18 @@
-import { ImportRequest } from '#contract/import-request.ts';
 import { RestToolset } from '#contract/quick-app/web-toolset.ts';
-import { type ApiOperation, json, type NamedSchema } from '../http/operations/operation.ts';
+import { ImportRequest } from '#contract/tool-requests.ts';
+import { type ApiOperation, buildObject, json, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 
 const imported: NamedSchema = {
   name: 'ImportedToolsets',
-  schema: {
-    type: 'object',
-    required: ['toolsets', 'notes'],
-    properties: {
-      toolsets: {
-        type: 'array',
-        items: RestToolset,
-        description: 'For `web_api_toolset`. In place of a secret stands the name of a variable.',
-      },
-      notes: { type: 'array', items: { type: 'string' }, description: 'What was left out, and why.' },
+  schema: buildObject({
+    toolsets: {
+      type: 'array',
+      items: RestToolset,
+      description: 'For `web_api_toolset`. In place of a secret stands the name of a variable.',
     },
-  },
+    notes: { type: 'array', items: { type: 'string' }, description: 'What was left out, and why.' },
+  }),
 };
 
 const document = {

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import { IsolationFault } from '#base/isolation/isolation-fault.ts';
+import { IsolationFault } from '#base/isolation/run-isolated.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { parseImportRequest } from '#contract/import-request.ts';
+import { parseImportRequest } from '#contract/tool-requests.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
-import { serveEarly } from '../http/serve-early.ts';
 
 /** What is to be imported. */
 interface Importing {

@@ -3,6 +3,7 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import {
   type ApiOperation,
+  buildObject,
   inHeader,
   inPath,
   inQuery,
@@ -32,11 +33,7 @@ const savedSchema = { type: 'object', required: ['id', 'etag', 'createdAt', 'upd
 
 const warning: NamedSchema = {
   name: 'SaveWarning',
-  schema: {
-    type: 'object',
-    required: ['path', 'message'],
-    properties: { path: { ...text, description: 'The field, as `param` of an error.' }, message: text },
-  },
+  schema: buildObject({ path: { ...text, description: 'The field, as `param` of an error.' }, message: text }),
 };
 
 const warnings: Schema = {
@@ -57,11 +54,7 @@ const versionNumber = { type: 'integer', minimum: 1, description: 'Counted from 
 
 const versionList: NamedSchema = {
   name: 'ApplicationVersionList',
-  schema: listOf({
-    type: 'object',
-    required: ['version', 'etag', 'savedAt'],
-    properties: { version: versionNumber, etag: text, savedAt: milliseconds },
-  }),
+  schema: listOf(buildObject({ version: versionNumber, etag: text, savedAt: milliseconds })),
 };
 
 const savedVersion: NamedSchema = {

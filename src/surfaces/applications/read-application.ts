@@ -1,8 +1,10 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { AddressRefused, NetGuard } from '#base/net/net-guard.ts';
+import { truncate } from '#base/text/shorten.ts';
 import { readApplicationEntry, withEntryNames } from '#contract/configuration/application-entry.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import type { Fault } from '#contract/configuration/fault.ts';
+import { type Fault, formatPath } from '#contract/configuration/fault.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
@@ -14,10 +16,12 @@ import { addressFeatures } from '#domain/deployments/features.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { fileScheme, fromReference, toReference } from '#domain/files/file-references.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { refuseFaults } from './refuse-faults.ts';
+
+const mostToldFaults = 5;
+const longestPath = 200;
 
 /** An application that is to be saved. */
-export interface Saving {
+interface Saving {
   readonly caller: Caller;
   readonly place: ApplicationPlace;
   readonly snapshot: ConfigSnapshot;
@@ -138,4 +142,24 @@ function documentsIn({ applicationProperties: properties }: ApplicationEntry): {
 
 function isOf(bucket: string, reference: string): boolean {
   return fromReference(reference)?.bucket === bucket;
+}
+
+/** Throws `invalid_request` that names the faults, if there are any. */
+export function refuseFaults(faults: readonly Fault[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  const told = faults.slice(0, mostToldFaults).map(toSentence);
+  const more = faults.length - told.length;
+  const message = [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  throw new ParleyError('invalid_request', `${message}.`, { param: toParam(first) || null });
+}
+
+/** Keys may be as long as the body. */
+function toParam({ path }: Fault): string {
+  return truncate(formatPath(path), longestPath);
+}
+
+function toSentence(fault: Fault): string {
+  const { message, hint } = fault;
+  return `${toParam(fault) || 'The body'} ${message}${hint === undefined ? '' : ` (${hint})`}`;
 }

@@ -1,23 +1,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/http/url-path.ts';
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { hideSecrets } from '#contract/quick-app/secrets.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
 import { requireRoom } from '#domain/deployments/application-resources.ts';
-import { preconditionFailed } from '#domain/files/write-condition.ts';
-import { isKnown, toWriteCondition } from '../http/conditions.ts';
-import { leavingSignal } from '../http/leaving-signal.ts';
-import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
-import { serveEarly } from '../http/serve-early.ts';
+import { type StoredApplication, shownId } from '#domain/deployments/application-store.ts';
+import { shownFeatures } from '#domain/deployments/features.ts';
+import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
+import type { AuditRecord } from '#domain/usage/journal.ts';
+import { isKnown, toWriteCondition } from '#surfaces/http/conditions.ts';
+import { leavingSignal } from '#surfaces/http/leaving-signal.ts';
+import { readJsonBody, refuseLargeBody, requireJson } from '#surfaces/http/read-request.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import type { ApplicationDeps } from './application-deps.ts';
 import { findWarnings } from './find-warnings.ts';
-import { notFound, placeIn } from './place-in.ts';
 import { readApplication } from './read-application.ts';
-import { toSharedView, toShown } from './to-shown.ts';
-import { versionRoutes } from './version-routes.ts';
-import { identifyUser, isOwner, requireOpen, requireOwner } from './who-may.ts';
-import { writeApplication } from './write-application.ts';
+import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './who-may.ts';
 
 const base = '/v1/applications/';
+const versionsBase = '/v1/versions/applications/';
 
 /** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (docs/wire.md, Applications). */
 export function applicationRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
@@ -86,4 +90,106 @@ async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: Fas
 /** The bucket, where the path names one and nothing in it. */
 function bucketIn({ url }: FastifyRequest): string | undefined {
   return /^([^/]+)\/?$/.exec(pathBelow(base, url))?.[1];
+}
+
+/** `/v1/versions/applications/{bucket}/{path}`: what an application was before, for its owner, and the way back. */
+function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
+  const url = `${versionsBase}*`;
+  serveEarly(app, { method: 'GET', url }, (request) => show(deps, request));
+  serveEarly(app, { method: 'POST', url }, (request, reply) => restore(deps, request, reply));
+}
+
+async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
+  const { place } = await openOwn(deps, versionsBase, request);
+  const version = versionIn(request);
+  if (version !== undefined) return { ...toShown(await find(deps, place.id, version)), version };
+  const versions = await deps.store.versions(place.id);
+  if (versions.length === 0) throw notFound();
+  return { object: 'list', data: versions.map(({ savedAtMs, ...each }) => ({ ...each, savedAt: savedAtMs })) };
+}
+
+/** Saves a former version once more, with its own secrets, if it is still something that could be saved. */
+async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { caller, place } = await openOwn(deps, versionsBase, request);
+  const version = versionIn(request);
+  if (version === undefined) throw noVersion();
+  const now = await deps.store.find(place.id);
+  if (now === undefined) throw notFound();
+  const condition = toWriteCondition(request.headers, now);
+  const former = await find(deps, place.id, version);
+  const saving = { caller, place, snapshot: deps.snapshot(), catalog: deps.catalog, stored: former, files: deps.files };
+  const entry = await readApplication(former.entry, saving);
+  // One that is deleted meanwhile does not come back.
+  const written = {
+    caller,
+    place,
+    entry,
+    condition: condition ?? ('present' as const),
+    requestId: request.id,
+    details: { restored: version },
+  };
+  const stored = await writeApplication(deps, written);
+  reply.header('etag', `"${stored.etag}"`);
+  return toShown(stored);
+}
+
+async function find({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
+  const found = await store.findVersion(id, version);
+  if (found !== undefined) return found;
+  if ((await store.versions(id)).length === 0) throw notFound();
+  throw new ParleyError('deployment_not_found', `The application has no version ${version}, or it is no longer kept.`);
+}
+
+/** Which version a request means; undefined for all of them. */
+function versionIn({ raw }: FastifyRequest): number | undefined {
+  const [, query = ''] = (raw.url ?? '').split('?', 2);
+  const written = new URLSearchParams(query).get('version');
+  if (written === null) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(written)) throw noVersion();
+  return Number(written);
+}
+
+function noVersion(): ParleyError {
+  return new ParleyError('invalid_request', 'version must be the number of a version.', { param: 'version' });
+}
+
+/** An application that is to be written, looked over already. */
+interface Writing {
+  readonly caller: Caller;
+  readonly place: ApplicationPlace;
+  readonly entry: ApplicationEntry;
+  readonly condition: WriteCondition;
+  readonly requestId: string;
+  /** For the audit log. */
+  readonly details?: AuditRecord['details'];
+}
+
+/** Writes an application, and notes it. Throws `precondition_failed`. */
+async function writeApplication(
+  { store, clock, newId, noteAudit }: ApplicationDeps,
+  { caller, place: { id, spelling }, entry, condition, requestId, details }: Writing,
+): Promise<StoredApplication> {
+  const nowMs = clock.epochMs();
+  const application = { id, spelling, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
+  const stored = await store.put(application, condition);
+  if (stored === undefined) throw preconditionFailed();
+  const what = { action: 'application.saved', subject: caller.subject, object: id, requestId };
+  noteAudit({ ...what, ...(details !== undefined && { details }) });
+  return stored;
+}
+
+/** An application as its owner is shown it: what was saved without its secrets, and what is known of it (docs/wire.md, Applications). */
+function toShown({ entry, ...stored }: StoredApplication): Record<string, unknown> {
+  const { applicationProperties: properties } = entry;
+  return { ...entry, ...(properties && { applicationProperties: hideSecrets(properties) }), ...toFacts(stored) };
+}
+
+/** The same for others who may use it: not where it runs, what it was told, and with which tools it works. */
+function toSharedView({ entry, ...stored }: StoredApplication): Record<string, unknown> {
+  const { endpoint: _endpoint, applicationProperties: _properties, defaults: _defaults, userRoles: _roles, ...shared } = entry;
+  return { ...shared, ...(shared.features && { features: shownFeatures(shared) }), ...toFacts(stored) };
+}
+
+function toFacts({ etag, createdAtMs, updatedAtMs, ...named }: Omit<StoredApplication, 'entry'>): Record<string, unknown> {
+  return { id: shownId(named), etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }

@@ -1,20 +1,16 @@
-import { ListToolsRequest, RunToolRequest } from '#contract/toolset-request.ts';
+import { ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolFaultReasons } from '#domain/tools/tool.ts';
-import { type ApiOperation, json, type NamedSchema } from '../http/operations/operation.ts';
+import { type ApiOperation, buildObject, json, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 
 const text = { type: 'string' };
 
 const failure = {
   anyOf: [
-    {
-      type: 'object',
-      required: ['reason', 'message'],
-      properties: {
-        reason: { enum: [...toolFaultReasons], description: 'What keeps the server from being used.' },
-        message: { ...text, description: 'The same in a sentence.' },
-      },
-    },
+    buildObject({
+      reason: { enum: [...toolFaultReasons], description: 'What keeps the server from being used.' },
+      message: { ...text, description: 'The same in a sentence.' },
+    }),
     { type: 'null' },
   ],
   description: 'Why nothing could be had of the server; null if it could.',
@@ -22,45 +18,38 @@ const failure = {
 
 const toolList: NamedSchema = {
   name: 'ToolsetTools',
-  schema: {
-    type: 'object',
-    required: ['tools', 'count', 'leftOut', 'failure'],
-    properties: {
-      tools: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['name', 'title', 'description', 'readOnly'],
-          properties: {
-            name: { ...text, description: 'As `allowed_tools` names it.' },
-            title: { ...text, description: 'For people; empty if the server has none.' },
-            description: text,
-            parameters: {
-              type: 'object',
-              description: 'JSON Schema of the arguments; absent if there was no more room for it.',
-            },
-            readOnly: { type: 'boolean', description: 'The server says that it changes nothing.' },
+  schema: buildObject({
+    tools: {
+      type: 'array',
+      items: buildObject(
+        {
+          name: { ...text, description: 'As `allowed_tools` names it.' },
+          title: { ...text, description: 'For people; empty if the server has none.' },
+          description: text,
+          parameters: {
+            type: 'object',
+            description: 'JSON Schema of the arguments; absent if there was no more room for it.',
           },
+          readOnly: { type: 'boolean', description: 'The server says that it changes nothing.' },
         },
-        description: 'By name, 512 at most, whichever are allowed.',
-      },
-      count: { type: 'integer', description: 'How many tools the server has.' },
-      leftOut: {
-        type: 'array',
-        items: text,
-        description: 'Names of tools that are described in a form that MCP does not have, and cannot be called.',
-      },
-      failure,
+        ['parameters'],
+      ),
+      description: 'By name, 512 at most, whichever are allowed.',
     },
-  },
+    count: { type: 'integer', description: 'How many tools the server has.' },
+    leftOut: {
+      type: 'array',
+      items: text,
+      description: 'Names of tools that are described in a form that MCP does not have, and cannot be called.',
+    },
+    failure,
+  }),
 };
 
 const triedTool: NamedSchema = {
   name: 'TriedTool',
-  schema: {
-    type: 'object',
-    required: ['outcome', 'text', 'attachments', 'durationMs', 'failure'],
-    properties: {
+  schema: buildObject(
+    {
       outcome: {
         enum: ['answered', 'failed', 'not_run', 'asks'],
         description:
@@ -76,7 +65,8 @@ const triedTool: NamedSchema = {
       durationMs: { type: 'number', description: 'How long the run took, in milliseconds.' },
       failure,
     },
-  },
+    ['question'],
+  ),
 };
 
 const toolset = {

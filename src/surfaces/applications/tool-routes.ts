@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { NoSlotFault, OwnerSlots } from '#base/stream/owner-slots.ts';
+import { NoSlotFault, OwnerSlots } from '#base/isolation/fair-queue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
-import { readToolset } from '#contract/quick-app/read-toolset.ts';
-import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/toolset-request.ts';
+import { readToolset } from '#contract/quick-app/quick-app-faults.ts';
+import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/tool-requests.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
@@ -12,15 +12,12 @@ import type { ApplicationStore, StoredApplication } from '#domain/deployments/ap
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
-import type { ToolTrial, TriedTool } from '#domain/tools/tool-trial.ts';
-import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
+import { ToolFault, type ToolsetSurvey, type ToolTrial, type TriedTool } from '#domain/tools/tool.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
-import { serveEarly } from '../http/serve-early.ts';
-import { notFound } from './place-in.ts';
-import { refuseFaults } from './refuse-faults.ts';
-import { requireOwner } from './who-may.ts';
+import { refuseFaults } from './read-application.ts';
+import { notFound, requireOwner } from './who-may.ts';
 
 export interface ToolRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;

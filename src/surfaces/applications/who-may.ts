@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify';
+import { pathBelow } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
+import { type ApplicationPlace, toApplicationPlace } from '#domain/deployments/application-place.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
-import { readCredentials } from '../http/read-request.ts';
-import { placeIn } from './place-in.ts';
+import { readCredentials } from '#surfaces/http/read-request.ts';
 
 /** The one whose applications these are; no application stands in for its user. */
 export async function identifyUser({ identify }: { identify: Identify }, { raw }: FastifyRequest): Promise<Caller> {
@@ -52,4 +52,18 @@ export async function requireOpen(
 
 function denied(): ParleyError {
   return new ParleyError('access_denied', 'These applications are not yours; GET /v1/bucket names the bucket that is.');
+}
+
+/** The application that a path names below a base. Throws `deployment_not_found` for what can be none. */
+export function placeIn(base: string, { url }: FastifyRequest): ApplicationPlace {
+  const place = toApplicationPlace(pathBelow(base, url));
+  if (place === undefined) throw notFound();
+  return place;
+}
+
+export function notFound(): ParleyError {
+  return new ParleyError(
+    'deployment_not_found',
+    'There is no application of this path; GET /v1/applications/{bucket}/ lists yours.',
+  );
 }

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/chat-patch.ts';
+import { ChatPatch, ChatTurn, chatFlags, chatHeadFields } from '#contract/page/stored-chat.ts';
 import {
   type ApiOperation,
+  buildObject,
   inHeader,
   inPath,
   inQuery,
@@ -24,11 +25,7 @@ const excerpt: Schema = { type: 'string', description: 'Of a search: a line of w
 const found: NamedSchema = { name: 'ListedChat', schema: { type: 'object', required, properties: { ...headFields, excerpt } } };
 const deleted: NamedSchema = {
   name: 'DeletedChat',
-  schema: {
-    type: 'object',
-    required: ['id', 'revision', 'deleted'],
-    properties: { id: { type: 'string' }, revision, deleted: { type: 'boolean' } },
-  },
+  schema: buildObject({ id: { type: 'string' }, revision, deleted: { type: 'boolean' } }),
 };
 const chat: NamedSchema = {
   name: 'Chat',
@@ -41,30 +38,22 @@ const chat: NamedSchema = {
 };
 const page: NamedSchema = {
   name: 'ChatPage',
-  schema: {
-    type: 'object',
-    required: ['object', 'data', 'nextToken', 'revision'],
-    properties: {
-      object: { const: 'list' },
-      data: { type: 'array', items: found },
-      nextToken: { type: ['string', 'null'], description: 'For `token` of the next page; null behind the last.' },
-      revision: { ...revision, description: 'What to follow changes from.' },
-    },
-  },
+  schema: buildObject({
+    object: { const: 'list' },
+    data: { type: 'array', items: found },
+    nextToken: { type: ['string', 'null'], description: 'For `token` of the next page; null behind the last.' },
+    revision: { ...revision, description: 'What to follow changes from.' },
+  }),
 };
 const changes: NamedSchema = {
   name: 'ChatChanges',
-  schema: {
-    type: 'object',
-    required: ['object', 'data', 'revision', 'hasMore', 'reset'],
-    properties: {
-      object: { const: 'list' },
-      data: { type: 'array', items: { oneOf: [head, deleted] } },
-      revision: { ...revision, description: 'For `since` of the next request.' },
-      hasMore: { type: 'boolean' },
-      reset: { type: 'boolean', description: 'Too much was deleted since: forget everything and list anew.' },
-    },
-  },
+  schema: buildObject({
+    object: { const: 'list' },
+    data: { type: 'array', items: { oneOf: [head, deleted] } },
+    revision: { ...revision, description: 'For `since` of the next request.' },
+    hasMore: { type: 'boolean' },
+    reset: { type: 'boolean', description: 'Too much was deleted since: forget everything and list anew.' },
+  }),
 };
 const example = {
   title: 'Opening hours',

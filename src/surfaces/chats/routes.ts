@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requestFault, requireShape } from '#contract/errors/request-error.ts';
-import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/chat-patch.ts';
+import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/stored-chat.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { withoutNulls } from '#contract/schemas/without-nulls.ts';
 import type { Identify } from '#domain/callers/identify.ts';
@@ -22,11 +22,11 @@ import type {
 } from '#domain/chats/chat-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
-import { serveEarly } from '../http/serve-early.ts';
 
 export interface ChatRoutesDeps {
   readonly chats: ChatStore;

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { ChatTurn } from '#contract/page/chat-patch.ts';
-import { NewShare } from '#contract/page/chat-share.ts';
+import { ChatTurn, NewShare } from '#contract/page/stored-chat.ts';
 import { type ApiOperation, inPath, json, listOf, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames } from '../http/operations/operation-examples.ts';

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
-import { NewShare } from '#contract/page/chat-share.ts';
+import { NewShare } from '#contract/page/stored-chat.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
@@ -14,10 +14,10 @@ import { bucketOf } from '#domain/files/bucket.ts';
 import type { ContentPlace } from '#domain/files/resource-place.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/read-file.ts';
-import { serveEarly } from '../http/serve-early.ts';
 import { type ChatRoutesDeps, notThere, placeOf, subjectOf } from './routes.ts';
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {

@@ -5,6 +5,7 @@ import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts
 import {
   type ApiOperation,
   anyObject,
+  buildObject,
   type Content,
   inPath,
   inQuery,
@@ -167,7 +168,7 @@ function toChatExamples(model: object): Content['examples'] {
   const weather = {
     name: 'get_weather',
     description: 'Gives the weather of a city',
-    parameters: { type: 'object', properties: { city }, required: ['city'] },
+    parameters: buildObject({ city }),
   };
   return {
     reply: { summary: 'A reply as one JSON text', value: ask('Hello') },
@@ -202,19 +203,14 @@ const jsonSchema = { ...anyObject, description: 'A JSON Schema.' };
 const toolCalls = {
   type: ['array', 'null'],
   description: 'Assistant messages only: the tools that the model called.',
-  items: {
-    type: 'object',
-    required: ['id', 'type'],
-    properties: {
+  items: buildObject(
+    {
       id: text,
       type: { ...text, description: '`function`, or another type that the upstream supports.' },
-      function: {
-        type: 'object',
-        required: ['name', 'arguments'],
-        properties: { name: text, arguments: { ...text, description: 'JSON text.' } },
-      },
+      function: buildObject({ name: text, arguments: { ...text, description: 'JSON text.' } }),
     },
-  },
+    ['function'],
+  ),
 };
 
 const toolFunction = {
@@ -228,7 +224,7 @@ const passedFields = {
   tools: {
     type: ['array', 'null'],
     description: 'Tools that the model may call and the client runs.',
-    items: { type: 'object', required: ['type'], properties: { type: text, function: toolFunction } },
+    items: buildObject({ type: text, function: toolFunction }, ['function']),
   },
   tool_choice: {
     type: ['string', 'object', 'null'],

@@ -1,3 +1,4 @@
+import { tryDecode } from '#base/http/url-path.ts';
 import type { AskedVersion } from '#contract/api-version.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -49,7 +50,11 @@ export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace):
   const found = apiIn(rest);
   if (found === undefined) throw isListed && !rest.includes('/') ? notCalled() : routeNotFound();
   const { encodedId, api, inPath } = found;
-  return { encodedId, api, version: inPath === undefined ? fromQuery(query) : { text: decoded(inPath), from: 'path' } };
+  return {
+    encodedId,
+    api,
+    version: inPath === undefined ? fromQuery(query) : { text: tryDecode(inPath) ?? inPath, from: 'path' },
+  };
 }
 
 function apiIn(path: string) {
@@ -77,12 +82,4 @@ function notCalled(): ParleyError {
 function fromQuery(query: string): AskedVersion | undefined {
   const text = query === '' ? null : new URLSearchParams(query).get('api-version');
   return text === null ? undefined : { text, from: 'query' };
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

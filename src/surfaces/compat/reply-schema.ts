@@ -1,4 +1,4 @@
-import { anyObject, type NamedSchema } from '../http/operations/operation.ts';
+import { anyObject, buildObject, type NamedSchema } from '../http/operations/operation.ts';
 import { customContent, customContentDelta, statistics, tokenCounts } from '../http/operations/operation-replies.ts';
 
 const text = { type: 'string' };
@@ -74,10 +74,8 @@ function toReply(object: string, part: 'message' | 'delta'): object {
       finish_reason: finishReason,
     },
   };
-  return {
-    type: 'object',
-    required: ['id', 'object', 'created', 'choices'],
-    properties: {
+  return buildObject(
+    {
       id: text,
       object: { const: object },
       created: { ...count, description: 'Seconds since the epoch.' },
@@ -86,7 +84,8 @@ function toReply(object: string, part: 'message' | 'delta'): object {
       usage: part === 'delta' ? { anyOf: [usage, { type: 'null' }] } : usage,
       statistics,
     },
-  };
+    ['model', 'usage', 'statistics'],
+  );
 }
 
 export const completion: NamedSchema = { name: 'Completion', schema: toReply('chat.completion', 'message') };
@@ -94,26 +93,20 @@ export const chunk: NamedSchema = { name: 'Chunk', schema: toReply('chat.complet
 
 export const embeddings: NamedSchema = {
   name: 'Embeddings',
-  schema: {
-    type: 'object',
-    required: ['object', 'data', 'model', 'usage'],
-    properties: {
-      object: { const: 'list' },
-      data: list({
-        type: 'object',
-        required: ['object', 'index', 'embedding'],
-        properties: {
-          object: { const: 'embedding' },
-          index: count,
-          embedding: {
-            type: ['array', 'string'],
-            items: { type: 'number' },
-            description: 'With `encoding_format: "base64"` the bytes of little-endian floats, as base64.',
-          },
+  schema: buildObject({
+    object: { const: 'list' },
+    data: list(
+      buildObject({
+        object: { const: 'embedding' },
+        index: count,
+        embedding: {
+          type: ['array', 'string'],
+          items: { type: 'number' },
+          description: 'With `encoding_format: "base64"` the bytes of little-endian floats, as base64.',
         },
       }),
-      model: text,
-      usage: { type: 'object', properties: { prompt_tokens: count, total_tokens: count } },
-    },
-  },
+    ),
+    model: text,
+    usage: { type: 'object', properties: { prompt_tokens: count, total_tokens: count } },
+  }),
 };

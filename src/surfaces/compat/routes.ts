@@ -16,10 +16,8 @@ import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler, RouteFacts } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import { compatEvents, EventsWithChoices } from './compat-events.ts';
-import { azureErrorDialect } from './error-dialect.ts';
-import { JsonReply } from './json-reply.ts';
 import { apiOfPath, type CompatApi, compatApis, type DeploymentPlace, readId, readTarget } from './path.ts';
+import { azureErrorDialect, compatEvents, EventsWithChoices, JsonReply } from './replies.ts';
 
 export interface CompatDeps {
   readonly handler: RequestHandler;

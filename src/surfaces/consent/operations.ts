@@ -1,53 +1,41 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type ApiOperation, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { type ApiOperation, buildObject, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operations/operation-examples.ts';
 
 const form: Schema = {
   type: 'object',
   description: 'The deployment and all that it depends on, by id.',
-  additionalProperties: {
-    type: 'object',
-    required: ['consentRequired'],
-    properties: { consentRequired: { type: 'boolean' } },
-    additionalProperties: false,
-  },
+  additionalProperties: { ...buildObject({ consentRequired: { type: 'boolean' } }), additionalProperties: false },
 };
 
 const submission: NamedSchema = {
   name: 'ConsentSubmission',
-  schema: { type: 'object', required: ['consent'], properties: { consent: form } },
+  schema: buildObject({ consent: form }),
 };
 
 const consent: NamedSchema = {
   name: 'Consent',
-  schema: {
-    type: 'object',
-    required: ['accepted'],
-    properties: {
+  schema: buildObject(
+    {
       accepted: { type: 'boolean', description: 'Whether nothing requires consent, or the user has accepted the form of today.' },
       consent: { ...form, description: 'The form of today. Absent if it is accepted.' },
     },
-  },
+    ['consent'],
+  ),
 };
 
-const accepted: Schema = {
-  type: 'object',
-  required: ['accepted'],
-  properties: { accepted: { type: 'boolean', description: 'True.' } },
-};
+const accepted: Schema = buildObject({ accepted: { type: 'boolean', description: 'True.' } });
 
 const list: NamedSchema = {
   name: 'ConsentList',
-  schema: listOf({
-    type: 'object',
-    required: ['deployment', 'consent', 'acceptedAt'],
-    properties: {
+  schema: listOf(
+    buildObject({
       deployment: { type: 'string' },
       consent: form,
       acceptedAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
-    },
-  }),
+    }),
+  ),
 };
 
 const sampleForm = {

@@ -7,14 +7,13 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import { type ConsentDeps, type Consenting, consentStatusOf, formOf } from '#domain/consent/consent-status.ts';
-import type { StoredConsent } from '#domain/consent/consent-store.ts';
+import { type ConsentDeps, type Consenting, consentStatusOf, formOf, type StoredConsent } from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
-import { serveEarly } from '../http/serve-early.ts';
 
 export interface ConsentSurfaceDeps extends ConsentDeps {
   readonly snapshot: () => ConfigSnapshot;

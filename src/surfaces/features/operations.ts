@@ -1,37 +1,24 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type ApiOperation, asItCame, json, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { type ApiOperation, asItCame, buildObject, json, type NamedSchema, type Schema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { inDeploymentPath } from '../http/operations/operation-examples.ts';
 
 const text: Schema = { type: 'string' };
 const estimated: Schema = { type: 'boolean', description: 'Whether it is an estimate; absent if a program counted.' };
-
-const failed: Schema = {
-  type: 'object',
-  required: ['status', 'error'],
-  properties: { status: { const: 'error' }, error: text },
-};
+const failed: Schema = buildObject({ status: { const: 'error' }, error: text });
 
 const tokenizeRequest: NamedSchema = {
   name: 'TokenizeRequest',
-  schema: {
-    type: 'object',
-    required: ['inputs'],
-    properties: {
-      inputs: {
-        type: 'array',
-        maxItems: 1000,
-        items: {
-          type: 'object',
-          required: ['type', 'value'],
-          properties: {
-            type: { enum: ['string', 'request'] },
-            value: { description: 'A text, or the body of a chat completion.' },
-          },
-        },
-      },
+  schema: buildObject({
+    inputs: {
+      type: 'array',
+      maxItems: 1000,
+      items: buildObject({
+        type: { enum: ['string', 'request'] },
+        value: { description: 'A text, or the body of a chat completion.' },
+      }),
     },
-  },
+  }),
 };
 
 const tokenCounts: NamedSchema = {
@@ -41,13 +28,9 @@ const tokenCounts: NamedSchema = {
 
 const truncateRequest: NamedSchema = {
   name: 'TruncatePromptRequest',
-  schema: {
-    type: 'object',
-    required: ['inputs'],
-    properties: {
-      inputs: { type: 'array', maxItems: 1000, description: 'Bodies of chat completions.', items: { type: 'object' } },
-    },
-  },
+  schema: buildObject({
+    inputs: { type: 'array', maxItems: 1000, description: 'Bodies of chat completions.', items: { type: 'object' } },
+  }),
 };
 
 const discarded: NamedSchema = {
@@ -74,11 +57,7 @@ function toOutputs(properties: Readonly<Record<string, Schema>>, required: reado
     required: ['status', ...required],
     properties: { status: { const: 'success' }, ...properties },
   };
-  return {
-    type: 'object',
-    required: ['outputs'],
-    properties: { outputs: { type: 'array', items: { anyOf: [success, failed] } } },
-  };
+  return buildObject({ outputs: { type: 'array', items: { anyOf: [success, failed] } } });
 }
 
 const errors: readonly ErrorCode[] = [

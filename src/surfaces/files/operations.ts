@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type ApiOperation, inHeader, inPath, json, type Schema } from '../http/operations/operation.ts';
+import { type ApiOperation, buildObject, inHeader, inPath, json, type Schema } from '../http/operations/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames } from '../http/operations/operation-examples.ts';
 import { itemSchemas } from './resources/metadata-schemas.ts';
@@ -8,17 +8,16 @@ const text: Schema = { type: 'string' };
 const binary: Schema = { type: 'string', format: 'binary' };
 const tag = 'Files';
 
-const bucket: Schema = {
-  type: 'object',
-  required: ['bucket'],
-  properties: {
+const bucket: Schema = buildObject(
+  {
     bucket: text,
     appdata: {
       ...text,
       description: 'With a per-request key: `{bucket of the user}/appdata/{deployment}`, where the application may write.',
     },
   },
-};
+  ['appdata'],
+);
 
 const inBucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket);
 const place = [inBucket, inPath('path', 'Its path below the bucket; it may hold slashes.', exampleNames.file)];

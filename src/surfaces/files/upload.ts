@@ -2,9 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { toEssence } from '#base/http/media-type.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { fileTooLarge, type Upload } from '#services/files/stored-resources.ts';
-import { FormReader, toBoundary } from '../http/form/form-reader.ts';
-import type { PartHead } from '../http/form/part-head.ts';
-import { piecesOf } from '../http/request-pieces.ts';
+import { FormReader, type PartHead, piecesOf, toBoundary } from '../http/form/form-reader.ts';
 
 type Content = Omit<Upload, 'condition' | 'refusal'>;
 

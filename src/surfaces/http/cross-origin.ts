@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { setFields, toVary } from './replies/response-head.ts';
+import { setFields, toVary } from './replies/header-fields.ts';
 
 export interface CrossOriginDeps {
   /** The origins in force whose pages may read answers; `*` for any. */

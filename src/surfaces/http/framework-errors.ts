@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError, toErrorBody, toParleyError } from '#contract/errors/errors.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
-import { keepPrivate } from './replies/private-answer.ts';
+import { keepPrivate } from './replies/header-fields.ts';
 
 export interface ErrorDeps {
   readonly noteFault: (error: ParleyError, requestId: string) => void;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { freeBytes } from '#base/isolation/free-bytes.ts';
 import { defaultJsonBounds, isJsonObject, JsonFault } from '#base/json/json.ts';
 import { parseJsonBytes } from '#base/json/raw-json.ts';
+import { freeBytes } from '#base/text/bytes.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { refuseOtherCase } from '#contract/errors/request-error.ts';
 import { unauthorized } from '#domain/callers/identify.ts';

@@ -7,8 +7,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
-import { ignoredHeader, toIgnoredNames } from './replies/ignored-header.ts';
-import { privateFields } from './replies/private-answer.ts';
+import { ignoredHeader, privateFields, toIgnoredNames } from './replies/header-fields.ts';
 import { sendJson } from './replies/send-json.ts';
 
 /** The reason of a signal whose caller closed the connection. */

@@ -1,6 +1,14 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { toStatsName, windows } from '#domain/limits/windows.ts';
-import { type ApiOperation, asItCame, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import {
+  type ApiOperation,
+  asItCame,
+  buildObject,
+  json,
+  listOf,
+  type NamedSchema,
+  type Schema,
+} from '../http/operations/operation.ts';
 import { keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operations/operation-examples.ts';
 
@@ -8,16 +16,15 @@ const text: Schema = { type: 'string' };
 
 const windowStats: NamedSchema = {
   name: 'WindowStats',
-  schema: {
-    type: 'object',
-    required: ['total', 'used', 'resetsAt'],
-    properties: {
+  schema: buildObject(
+    {
       total: { type: ['number', 'null'], description: 'Tokens, requests or USD; null: unlimited, and not counted.' },
       used: { type: 'number' },
       reserved: { type: 'number', description: 'What calls under way may come to use. Absent if there are none.' },
       resetsAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
     },
-  },
+    ['reserved'],
+  ),
 };
 
 const statsNames = windows.map(toStatsName);
@@ -49,28 +56,25 @@ const userInfo: NamedSchema = {
 
 const documentList: NamedSchema = {
   name: 'DocumentList',
-  schema: listOf({
-    type: 'object',
-    required: ['name', 'state', 'searchable', 'reason', 'passages'],
-    properties: {
-      name: text,
-      reference: {
-        type: 'string',
-        description: 'That of the stored file. Only the maker of the application and administrators are told.',
-      },
-      state: { enum: ['waiting', 'indexing', 'ready', 'failed'] },
-      searchable: { type: 'boolean', description: 'Whether it is found by its words already.' },
-      reason: { type: ['string', 'null'], description: 'Why it failed, or what of it could not be read.' },
-      passages: {
-        type: 'object',
-        required: ['done', 'total'],
-        properties: {
+  schema: listOf(
+    buildObject(
+      {
+        name: text,
+        reference: {
+          type: 'string',
+          description: 'That of the stored file. Only the maker of the application and administrators are told.',
+        },
+        state: { enum: ['waiting', 'indexing', 'ready', 'failed'] },
+        searchable: { type: 'boolean', description: 'Whether it is found by its words already.' },
+        reason: { type: ['string', 'null'], description: 'Why it failed, or what of it could not be read.' },
+        passages: buildObject({
           done: { type: 'integer', description: 'Those that are found by their meaning.' },
           total: { type: ['integer', 'null'], description: 'null until the document was read.' },
-        },
+        }),
       },
-    },
-  }),
+      ['reference'],
+    ),
+  ),
 };
 
 const starters: NamedSchema = {

@@ -17,7 +17,7 @@ import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts'
 import type { LimitStatus } from '#domain/limits/limit-refusal.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
-import type { DocumentProgress } from '#domain/tools/document-progress.ts';
+import type { DocumentProgress } from '#domain/tools/passage-index.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials } from '../http/read-request.ts';

@@ -1,6 +1,17 @@
-import { type ApiOperation, inPath, inQuery, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
-import { keyErrors } from '../http/operations/operation-errors.ts';
-import { exampleNames } from '../http/operations/operation-examples.ts';
+import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
+import {
+  type ApiOperation,
+  anyObject,
+  inPath,
+  inQuery,
+  json,
+  listOf,
+  type NamedSchema,
+  type Schema,
+} from '#surfaces/http/operations/operation.ts';
+import { keyErrors } from '#surfaces/http/operations/operation-errors.ts';
+import { exampleNames } from '#surfaces/http/operations/operation-examples.ts';
+import { buildObject } from '../http/operations/operation.ts';
 import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };
@@ -160,12 +171,67 @@ const names: ApiOperation = {
       description: 'Their ids.',
       content: json({
         type: 'array',
-        items: { type: 'object', required: ['id', 'object'], properties: { id: text, object: { enum: deploymentKinds } } },
+        items: buildObject({ id: text, object: { enum: deploymentKinds } }),
       }),
     },
   ],
   errors: [...keyErrors, 'invalid_request'],
 };
+
+const addons: NamedSchema = {
+  name: 'AddonList',
+  schema: listOf({
+    type: 'object',
+    required: ['id', 'object', 'addon'],
+    properties: {
+      id: text,
+      object: { const: 'addon' },
+      addon: { ...text, description: 'The same as `id`.' },
+      display_name: text,
+      description: text,
+      owner: text,
+      status: text,
+      created_at: seconds,
+      updated_at: seconds,
+    },
+  }),
+};
+
+const answers = [
+  {
+    status: 200,
+    description: 'The schema, in the draft 2020-12.',
+    content: [{ type: 'application/schema+json', schema: anyObject }],
+  },
+];
+
+/** The JSON Schema of quick apps, by its id and at its own path. */
+export const schemaOperations: readonly ApiOperation[] = [
+  {
+    method: 'get',
+    path: '/v1/application_type_schemas/schema',
+    id: 'getApplicationTypeSchema',
+    tag: 'Applications',
+    summary: 'The JSON Schema of the settings of an application type',
+    parameters: [
+      inQuery('id', `Id of the type; any that ends in \`${quickAppSuffix}\`.`, {
+        required: true,
+        example: `https://parley.example${quickAppSuffix}`,
+      }),
+    ],
+    answers,
+    errors: [...keyErrors, 'invalid_request', 'route_not_found'],
+  },
+  {
+    method: 'get',
+    path: quickAppSuffix,
+    id: 'getQuickAppSchema',
+    tag: 'Applications',
+    summary: 'The JSON Schema of the settings of a quick app, at its own address',
+    answers,
+    isOpen: true,
+  },
+];
 
 interface Listing {
   readonly base: string;
@@ -208,4 +274,28 @@ function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {
       errors: [...keyErrors, 'access_denied', 'deployment_not_found'],
     },
   ];
+}
+
+/** Listings of what is no deployment, below each prefix, such as `openai`. */
+export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
+  return prefixes.flatMap((prefix): ApiOperation[] => [
+    {
+      method: 'get',
+      path: `/${prefix}/addons`,
+      id: `list_addons_${prefix}`,
+      tag: 'Listings',
+      summary: 'Lists the addons that a request can name',
+      answers: [{ status: 200, description: 'The list.', content: json(addons) }],
+      errors: keyErrors,
+    },
+    {
+      method: 'get',
+      path: `/${prefix}/assistants`,
+      id: `list_assistants_${prefix}`,
+      tag: 'Listings',
+      summary: 'Lists assistants, of which there are none',
+      answers: [{ status: 200, description: 'An empty list.', content: json(listOf({ type: 'object' })) }],
+      errors: keyErrors,
+    },
+  ]);
 }

@@ -1,7 +1,11 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/http/url-path.ts';
+import type { AddonEntry } from '#contract/configuration/service.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { toPublicProperties } from '#contract/quick-app/public-properties.ts';
+import { isQuickAppSchemaId, quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import { leaveOutSecrets } from '#contract/quick-app/secrets.ts';
 import { adminRole } from '#contract/roles.ts';
 import { isBoundKey } from '#domain/callers/bound-key.ts';
@@ -13,11 +17,11 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
-import { readCredentials } from '../http/read-request.ts';
+import { readCredentials } from '#surfaces/http/read-request.ts';
 import { readKinds } from './deployment-kinds.ts';
 import { toListItem } from './list-item.ts';
 
-export interface ListingDeps {
+interface ListingDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
@@ -146,4 +150,60 @@ function isOwnOrAdministered({ ownership }: Deployment, caller: Caller): boolean
   if (isBoundKey(caller)) return false;
   if (ownership?.owner === caller.subject && !isLedByAnother(caller)) return true;
   return caller.chain === null && caller.roles.includes(adminRole);
+}
+
+/** `/{prefix}/addons`: what a request can name under `addons`; `/{prefix}/assistants`, of which there are none (docs/wire.md, Listings). */
+export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catalog' | 'modelPaths'>): void {
+  for (const prefix of deps.prefixes) {
+    app.get(`/${prefix}/addons`, async ({ raw }) => {
+      await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
+      const { addons } = deps.snapshot().configuration;
+      return { object: 'list', data: Object.entries(addons).map(([name, addon]) => toItem(name, addon, deps.createdSeconds)) };
+    });
+    app.get(`/${prefix}/assistants`, async ({ raw }) => {
+      await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
+      return { object: 'list', data: [] };
+    });
+  }
+}
+
+/** Not where it is, which is the operator's business. */
+function toItem(name: string, { displayName, description }: AddonEntry, createdSeconds: number): Record<string, unknown> {
+  return {
+    id: name,
+    object: 'addon',
+    addon: name,
+    display_name: displayName ?? name,
+    description,
+    owner: 'organization-owner',
+    status: 'succeeded',
+    created_at: createdSeconds,
+    updated_at: createdSeconds,
+  };
+}
+
+/**
+ * The JSON Schema of quick apps, by its id and at its own path. The path takes no key: an id is an address, which programs
+ * that read schemas fetch as it is, and nothing in it is anybody's own.
+ */
+export function schemaRoutes(app: FastifyInstance, { identify }: { readonly identify: Identify }): void {
+  app.get('/v1/application_type_schemas/schema', async (request, reply) => {
+    await identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
+    return send(reply, idIn(request).slice(0, -quickAppSuffix.length));
+  });
+  app.get(quickAppSuffix, (_request, reply) => send(reply, ''));
+}
+
+function idIn({ query }: FastifyRequest): string {
+  const { id } = query as Readonly<Record<string, unknown>>;
+  const known = `the known one ends in ${quickAppSuffix}`;
+  if (typeof id !== 'string')
+    throw new ParleyError('invalid_request', `The query parameter id must name an application type; ${known}.`, { param: 'id' });
+  if (!isQuickAppSchemaId(id))
+    throw new ParleyError('route_not_found', `There is no application type of this id; ${known}.`, { param: 'id' });
+  return id;
+}
+
+function send(reply: FastifyReply, base: string): FastifyReply {
+  return reply.type('application/schema+json; charset=utf-8').send(JSON.stringify(quickAppJsonSchema(base)));
 }

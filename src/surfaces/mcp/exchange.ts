@@ -12,9 +12,8 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { RequestContext } from '../http/request-context.ts';
 import type { Outlet } from './outlet.ts';
-import { Progress } from './progress.ts';
 import { asRpcFault, RpcFault } from './rpc-fault.ts';
-import type { RunningCalls } from './running-calls.ts';
+import { Progress, type RunningCalls } from './running-calls.ts';
 
 export interface ExchangeDeps {
   readonly calls: Calls;

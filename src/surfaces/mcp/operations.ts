@@ -2,6 +2,7 @@ import { McpMessage } from '#contract/mcp/message.ts';
 import {
   type ApiOperation,
   anyObject,
+  buildObject,
   type Content,
   inHeader,
   json,
@@ -26,33 +27,23 @@ const message: NamedSchema = {
 const fault: NamedSchema = {
   name: 'McpError',
   schema: {
-    type: 'object',
-    description: 'An error of JSON-RPC.',
-    required: ['jsonrpc', 'id', 'error'],
-    properties: {
+    ...buildObject({
       jsonrpc,
       id,
-      error: {
-        type: 'object',
-        required: ['code', 'message'],
-        properties: { code: { enum: Object.values(rpcCodes) }, message: text, data: anyObject },
-      },
-    },
+      error: buildObject({ code: { enum: Object.values(rpcCodes) }, message: text, data: anyObject }, ['data']),
+    }),
+    description: 'An error of JSON-RPC.',
   },
 };
 
 const result: NamedSchema = {
   name: 'McpResult',
-  schema: { type: 'object', required: ['jsonrpc', 'id', 'result'], properties: { jsonrpc, id, result: anyObject } },
+  schema: buildObject({ jsonrpc, id, result: anyObject }),
 };
 
 const progress: NamedSchema = {
   name: 'McpProgress',
-  schema: {
-    type: 'object',
-    required: ['jsonrpc', 'method', 'params'],
-    properties: { jsonrpc, method: { const: 'notifications/progress' }, params: anyObject },
-  },
+  schema: buildObject({ jsonrpc, method: { const: 'notifications/progress' }, params: anyObject }),
 };
 
 const answer: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result, fault] } };

@@ -15,9 +15,8 @@ import { parseBody } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { type ServeRaw, serveRaw } from '../http/serve-raw.ts';
-import { readAccepted, refuseOtherOrigins } from './accepted.ts';
 import { Exchange, type ExchangeDeps } from './exchange.ts';
-import { Outlet } from './outlet.ts';
+import { Outlet, readAccepted, refuseOtherOrigins } from './outlet.ts';
 import { asRpcFault, RpcFault } from './rpc-fault.ts';
 import { RunningCalls } from './running-calls.ts';
 

@@ -1,8 +1,10 @@
+import { isJsonObject } from '#base/json/json.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
 import { CallArguments } from '#contract/chat/call-arguments.ts';
+import type { Delta, FunctionCallDelta } from '#contract/chat/chunk.ts';
+import { toFunctionCallId } from '#contract/chat/function-calling.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { BlockDelta, ContentBlock } from '#contract/messages/dialect.ts';
-import type { MessageEvent } from './message-event.ts';
-import type { Piece } from './to-pieces.ts';
+import type { BlockDelta, ContentBlock, MessageDeltaEvent, MessagesEvent, Parley } from '#contract/messages/dialect.ts';
 
 const maxWaitingChars = 16 * 1024 * 1024;
 /** What a piece that waits costs beside its text. */
@@ -179,4 +181,69 @@ function toDeltas(piece: Piece): BlockDelta[] {
     case 'redacted_thinking':
       return [];
   }
+}
+
+/** A fragment of one block of a reply. */
+type Piece =
+  | { readonly kind: 'text'; readonly key: string; readonly text: string }
+  | { readonly kind: 'thinking'; readonly key: string; readonly text: string; readonly signature?: string }
+  | { readonly kind: 'redacted_thinking'; readonly key: string; readonly data: string }
+  | { readonly kind: 'tool_use'; readonly key: string; readonly id?: string; readonly name?: string; readonly text: string };
+
+/** What a delta of the compat wire adds to the message, in the order of the dialect: thinking, text, tool calls. */
+export function toPieces(delta: Delta, messageId: string): Piece[] {
+  const text = [delta.content, delta.refusal].filter(isText).map((each): Piece => ({ kind: 'text', key: 'text', text: each }));
+  return [...toThoughts(delta), ...text, ...toCalls(delta, messageId)];
+}
+
+/** Thinking comes as plain text, or as blocks, which may be signed. If both have the text, it is taken from the blocks. */
+function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
+  const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
+  const plain = [reasoning_content, reasoning].find(isText);
+  const isTold = blocks.some(({ thinking }) => isText(thinking));
+  const pieces: Piece[] = plain === undefined || isTold ? [] : [toThought(plain)];
+  for (const { type, thinking, signature, data } of blocks) {
+    if (type === 'redacted_thinking' && isText(data)) pieces.push({ kind: 'redacted_thinking', key: `redacted ${data}`, data });
+    else if (isText(thinking) || isText(signature)) pieces.push(toThought(isText(thinking) ? thinking : '', signature));
+  }
+  return pieces;
+}
+
+function toThought(text: string, signature?: unknown): Piece {
+  return { kind: 'thinking', key: 'thinking', text, ...(isText(signature) && { signature }) };
+}
+
+function toCalls({ tool_calls, function_call }: Delta, messageId: string): Piece[] {
+  const pieces = (tool_calls ?? []).map(({ index, id, function: called }) => toCall(`tool ${index}`, id, called));
+  if (function_call) pieces.push(toCall('function', toFunctionCallId(messageId), function_call));
+  return pieces;
+}
+
+function toCall(key: string, id: string | undefined, { name, arguments: text = '' }: FunctionCallDelta = {}): Piece {
+  return { kind: 'tool_use', key, ...(id && { id }), ...(name && { name }), text };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Keeps the connection, and may bring what the dialect has no place for: clients pass over it. */
+export type PingEvent = { type: 'ping'; parley?: Parley };
+
+/** An event as Parley makes it; `parley` if the dialect has no place. */
+export type MessageEvent = Exclude<MessagesEvent, { type: 'ping' } | MessageDeltaEvent> | MessageEnd | PingEvent;
+
+type MessageEnd = MessageDeltaEvent & { parley?: Parley };
+
+/** The events that add pieces of text to a block: each piece as it stands between the quotes of a JSON string, which is the same in both dialects. */
+export function toTextEvents(pieces: readonly string[], index: number): string {
+  const before = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"`;
+  let bytes = '';
+  for (const piece of pieces) if (piece !== '') bytes += `${before}${piece}"}}\n\n`;
+  return bytes;
+}
+
+/** One event of a stream of the dialect as latin1 bytes. */
+export function toNamedEvent(event: MessageEvent): string {
+  return `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`;
 }

@@ -1,4 +1,4 @@
-import { toMessagesError } from '#contract/messages/error-body.ts';
+import { toMessagesError } from '#contract/messages/dialect.ts';
 import type { ErrorDialect } from '../http/error-dialect.ts';
 import { toOwnLimits } from './reply-headers.ts';
 

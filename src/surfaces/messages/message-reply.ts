@@ -3,8 +3,7 @@ import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
 import type { Frame, Native } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { BlockDelta, ContentBlock, MessagesReply } from '#contract/messages/dialect.ts';
-import { toMessagesError } from '#contract/messages/error-body.ts';
+import { type BlockDelta, type ContentBlock, type MessagesReply, toMessagesError } from '#contract/messages/dialect.ts';
 import type { ReplySink } from '#domain/call.ts';
 import { thoughtFields } from '#domain/upstreams/lost-thoughts.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
@@ -12,7 +11,7 @@ import type { EventHead } from '../http/replies/event-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { EventWriter } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { type MessageEvent, toNamedEvent, toTextEvents } from './message-event.ts';
+import { type MessageEvent, toNamedEvent, toTextEvents } from './blocks.ts';
 import type { ReplyEvents } from './reply-events.ts';
 import { toReplyHeaders } from './reply-headers.ts';
 

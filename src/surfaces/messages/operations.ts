@@ -1,9 +1,10 @@
 import { errorMeanings } from '#contract/errors/error-meanings.ts';
 import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
-import { toMessagesError } from '#contract/messages/error-body.ts';
+import { toMessagesError } from '#contract/messages/dialect.ts';
 import { CountBody, MessagesBody } from '#contract/messages/messages-request.ts';
 import {
   type ApiOperation,
+  buildObject,
   type Content,
   type ErrorShape,
   inHeader,
@@ -21,7 +22,7 @@ const countRequest: NamedSchema = { name: 'CountTokensRequest', schema: CountBod
 
 const tokenCount: NamedSchema = {
   name: 'TokenCount',
-  schema: { type: 'object', required: ['input_tokens'], properties: { input_tokens: { type: 'integer', minimum: 0 } } },
+  schema: buildObject({ input_tokens: { type: 'integer', minimum: 0 } }),
 };
 
 const countErrors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'call_depth_exceeded', ...callErrors];
@@ -89,16 +90,12 @@ function toListings(alias: string): ApiOperation[] {
   const path = `/${alias}/v1/models`;
   const common = { method: 'get', tag: 'Messages', errorShape, takesXApiKey: true } as const;
   const id = { type: ['string', 'null'] };
-  const list = {
-    type: 'object',
-    required: ['data', 'has_more', 'first_id', 'last_id'],
-    properties: {
-      data: { type: 'array', items: messagesModel },
-      has_more: { type: 'boolean', description: 'Never: the list is whole.' },
-      first_id: id,
-      last_id: id,
-    },
-  };
+  const list = buildObject({
+    data: { type: 'array', items: messagesModel },
+    has_more: { type: 'boolean', description: 'Never: the list is whole.' },
+    first_id: id,
+    last_id: id,
+  });
   return [
     {
       ...common,
@@ -134,11 +131,7 @@ function toMessageExamples(): Content['examples'] {
   const weather = {
     name: 'get_weather',
     description: 'Gives the weather of a city',
-    input_schema: {
-      type: 'object',
-      properties: { city: { type: 'string', description: 'Name of the city' } },
-      required: ['city'],
-    },
+    input_schema: buildObject({ city: { type: 'string', description: 'Name of the city' } }),
   };
   return {
     message: { summary: 'A message as one JSON text', value: ask('Hello') },

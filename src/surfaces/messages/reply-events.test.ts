@@ -6,7 +6,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { MessagesReply } from '#contract/messages/dialect.ts';
 import { chunk, delta, finish, text, usage } from '#test/chunks.ts';
 import { blocksOf, grammarFaults } from '#test/message-events.ts';
-import type { MessageEvent } from './message-event.ts';
+import type { MessageEvent } from './blocks.ts';
 import { MessageFold } from './message-reply.ts';
 import { ReplyEvents } from './reply-events.ts';
 

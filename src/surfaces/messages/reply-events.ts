@@ -1,12 +1,9 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { Accumulator } from '#contract/chat/accumulate.ts';
 import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from '#contract/chat/chunk.ts';
-import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
-import type { Parley } from '#contract/messages/parley.ts';
+import { Accumulator } from '#contract/chat/fold-frames.ts';
+import type { MessagesUsage, Parley, StopReason } from '#contract/messages/dialect.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { type BlockFacts, Blocks } from './blocks.ts';
-import type { MessageEvent, PingEvent } from './message-event.ts';
-import { toPieces } from './to-pieces.ts';
+import { type BlockFacts, Blocks, type MessageEvent, type PingEvent, toPieces } from './blocks.ts';
 
 const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   stop: 'end_turn',

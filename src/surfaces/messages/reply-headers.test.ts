@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Relayed } from '#contract/messages/relayed.ts';
+import type { Relayed } from '#contract/messages/dialect.ts';
 import { toReplyHeaders } from './reply-headers.ts';
 
 const nowEpochMs = Date.UTC(2026, 0, 2, 3, 4, 5);

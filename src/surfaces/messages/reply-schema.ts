@@ -1,4 +1,4 @@
-import { anyObject, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { anyObject, buildObject, type NamedSchema, type Schema } from '../http/operations/operation.ts';
 import { customContent, customContentDelta, statistics } from '../http/operations/operation-replies.ts';
 
 const text = { type: 'string' };
@@ -54,10 +54,8 @@ const block: NamedSchema = {
 
 export const message: NamedSchema = {
   name: 'MessagesReply',
-  schema: {
-    type: 'object',
-    required: ['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'usage'],
-    properties: {
+  schema: buildObject(
+    {
       id: text,
       type: { const: 'message' },
       role: { const: 'assistant' },
@@ -68,7 +66,8 @@ export const message: NamedSchema = {
       usage,
       parley,
     },
-  },
+    ['parley'],
+  ),
 };
 
 const errorTypes = [
@@ -84,19 +83,11 @@ const errorTypes = [
   'overloaded_error',
 ];
 
-const fault: Schema = {
-  type: 'object',
-  required: ['type', 'message'],
-  properties: { type: { enum: errorTypes }, message: text },
-};
+const fault: Schema = buildObject({ type: { enum: errorTypes }, message: text });
 
 export const messagesError: NamedSchema = {
   name: 'MessagesError',
-  schema: {
-    type: 'object',
-    required: ['type', 'error'],
-    properties: { type: { const: 'error' }, error: fault, request_id: text },
-  },
+  schema: buildObject({ type: { const: 'error' }, error: fault, request_id: text }, ['request_id']),
 };
 
 export const messagesEvent: NamedSchema = {

@@ -1,4 +1,4 @@
-import { isFunctionCallId } from '#contract/chat/function-call-ids.ts';
+import { isFunctionCallId } from '#contract/chat/function-calling.ts';
 import { type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import type {
   ContentBlock,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toMessagesError } from '#contract/messages/error-body.ts';
+import { toMessagesError } from '#contract/messages/dialect.ts';
 import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import { findUnsupported, type UnsupportedFields } from './unsupported-fields.ts';
 import type { UpstreamCapabilities } from './upstream-capabilities.ts';

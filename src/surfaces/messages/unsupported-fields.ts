@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { truncate } from '#base/text/shorten.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
@@ -117,8 +118,7 @@ function isTellable({ type, tool }: JsonObject): boolean {
 }
 
 function shown(type: unknown): string {
-  const text = String(type);
-  return text.length > longestName ? `${text.slice(0, longestName)}…` : text;
+  return truncate(String(type), longestName);
 }
 
 /** The keys of each part of a request that are translated. */

@@ -1,7 +1,6 @@
 import { protocols } from '#contract/configuration/protocols.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
-import type { Upstream } from '#domain/upstreams/upstream.ts';
+import { speaksMessages, type Upstream } from '#domain/upstreams/upstream.ts';
 
 /** How much of a request of the dialect reaches the upstreams of a deployment. */
 export interface UpstreamCapabilities {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 import {
   type ApiOperation,
@@ -181,10 +181,6 @@ class SchemaComponents {
 /** No JSON Schema has both keywords. */
 function isNamed(schema: object): schema is NamedSchema {
   return 'name' in schema && 'schema' in schema;
-}
-
-function hasDefault(schema: unknown): boolean {
-  return isJsonObject(schema) && schema.default !== undefined;
 }
 
 function withDefault(description: unknown, byDefault: unknown): string {

@@ -1,31 +1,23 @@
-import { type Answer, type ApiOperation, anyObject, json, type NamedSchema } from '../http/operations/operation.ts';
+import { type Answer, type ApiOperation, anyObject, buildObject, json, type NamedSchema } from '../http/operations/operation.ts';
 
 const reasons = {
   type: 'array',
-  items: {
-    type: 'object',
-    required: ['code', 'message'],
-    properties: { code: { type: 'string', description: 'A stable word for programs.' }, message: { type: 'string' } },
-  },
+  items: buildObject({ code: { type: 'string', description: 'A stable word for programs.' }, message: { type: 'string' } }),
 };
 
 const health: NamedSchema = {
   name: 'Health',
-  schema: {
-    type: 'object',
-    required: ['status', 'version', 'uptimeSeconds', 'reasons'],
-    properties: {
-      status: { enum: ['ok', 'degraded'] },
-      version: { type: 'string' },
-      uptimeSeconds: { type: 'number' },
-      reasons,
-    },
-  },
+  schema: buildObject({
+    status: { enum: ['ok', 'degraded'] },
+    version: { type: 'string' },
+    uptimeSeconds: { type: 'number' },
+    reasons,
+  }),
 };
 
 const readiness: NamedSchema = {
   name: 'Readiness',
-  schema: { type: 'object', required: ['status', 'reasons'], properties: { status: { enum: ['ready', 'not_ready'] }, reasons } },
+  schema: buildObject({ status: { enum: ['ready', 'not_ready'] }, reasons }),
 };
 
 const page = (description: string): Answer => ({

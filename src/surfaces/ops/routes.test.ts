@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { refuseWhileDraining } from '#app/process/refuse-while-draining.ts';
+import { refuseWhileDraining } from '#app/process/drain.ts';
 import { measureHttp } from '#app/serve.ts';
 import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
 import { opsOperations } from './operations.ts';

@@ -6,9 +6,7 @@ import { type PassThroughApi, passThrough } from '#contract/pass-through.ts';
 import { passThroughRequests } from '#contract/pass-through-requests.ts';
 import type { FormFields, FormPieces } from '#domain/upstreams/upstream.ts';
 import { estimateTokens } from '#domain/usage/usage.ts';
-import { FormReader } from '../http/form/form-reader.ts';
-import type { PartHead } from '../http/form/part-head.ts';
-import { malformedForm } from '../http/form/piece-reader.ts';
+import { FormReader, malformedForm, type PartHead } from '../http/form/form-reader.ts';
 
 /** What of a form is kept at most until the model is named: sound and pictures commonly stand before it. */
 const maxKeptBytes = 32 * 1024 ** 2;

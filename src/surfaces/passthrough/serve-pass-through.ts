@@ -6,14 +6,13 @@ import { parsePassThrough } from '#contract/pass-through-requests.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { PassedFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
-import { toBoundary } from '../http/form/form-reader.ts';
+import { privateFields } from '#surfaces/http/replies/header-fields.ts';
+import { letGo, piecesOf, toBoundary } from '../http/form/form-reader.ts';
 import { parseBody, readModel, refusedType, requirePlain, tooLarge } from '../http/read-request.ts';
 import { EventStream, endResponse, whenDrained } from '../http/replies/event-stream.ts';
-import { privateFields } from '../http/replies/private-answer.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
-import { letGo, piecesOf } from '../http/request-pieces.ts';
 import { PassedForm } from './passed-form.ts';
 
 export interface PassThroughDeps {

@@ -9,8 +9,7 @@ import { includables, type ResponsesRequest } from '#contract/responses/response
 import type { ChatAsk, Target } from '#domain/call.ts';
 import { toRecordId } from '#domain/callers/bound-key.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
-import type { NativeRequest } from '#domain/upstreams/upstream.ts';
+import { type NativeRequest, speaksResponses } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
 import type { ResponseStart } from '#services/responses/background-runs.ts';
 import { ResponseRun } from './response-run.ts';

@@ -4,9 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageSettings } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ListSignInWays, SignInWay } from '#contract/page/sign-in-way.ts';
-import { acceptsEncoding } from '../http/replies/accepts-encoding.ts';
-import { branded, brandFile, brandPaths } from './brand.ts';
-import { namesAtRoot, type PageFile, readPage } from './page-files.ts';
+import { acceptsEncoding } from '#surfaces/http/replies/header-fields.ts';
+import { branded, brandFile, brandPaths, namesAtRoot, type PageFile, readPage } from './brand.ts';
 
 /**
  * What the page may load, as a Content-Security-Policy: nothing that does not come from this service. It may also ask the

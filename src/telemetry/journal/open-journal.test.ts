@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NodeState } from '#app/node/node-state.ts';
 import { systemClock } from '#base/time/clock.ts';
-import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
+import { complete } from '#contract/configuration/schema-node.ts';
 import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { AuditRecord, Journal, UsageRecord } from '#domain/usage/journal.ts';

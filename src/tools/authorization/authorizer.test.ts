@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { callTool, guardedClient, never, startServer, tokenCache } from '#test/rest-tools.ts';
 import { createAuthorizer } from './authorizer.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Caches } from '#base/cache/cache-registry.ts';
+import type { Caches } from '#base/cache/bounded-cache.ts';
 import { ExpiringCache, type ExpiringValue, expiringBytes } from '#base/cache/expiring-cache.ts';
 import { type HttpClient, HttpFault, type HttpTimeouts } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import { untilAborted } from '#base/stream/until-aborted.ts';
 import type { ToolQuestion } from '#domain/tools/tool.ts';
-import { hashOf } from './hash-of.ts';
 import { type Answers, toNextQuestion } from './question.ts';
+import { hashOf } from './server-caches.ts';
 
 const cancelled: ElicitResult = { action: 'cancel' };
 

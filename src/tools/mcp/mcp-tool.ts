@@ -1,7 +1,9 @@
-import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import type { Client, Tool as ListedTool, ListResourcesResult, ReadResourceResult } from '@modelcontextprotocol/client';
+import type { JsonObject } from '#base/json/json.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import { type Tool, ToolFault } from '#domain/tools/tool.ts';
-import { McpCall, type McpCallOptions } from './mcp-call.ts';
+import { type Tool, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
+import { McpCall, type McpCallOptions, type McpRequest } from './mcp-call.ts';
+import { refusalOf, statusOf } from './server-fault.ts';
 import { toParameters } from './to-parameters.ts';
 import { toToolResult } from './to-tool-result.ts';
 
@@ -35,4 +37,86 @@ export function createMcpTool(listed: ListedTool, options: McpCallOptions): Tool
 
 export function isAllowed({ allowedTools }: McpToolsetSettings, name: string): boolean {
   return allowedTools === undefined || allowedTools.includes(name);
+}
+
+type Sending = Parameters<McpRequest<object>['send']>[2];
+
+/** The tools with which a model looks at the resources of a server: one lists them, with the templates of more, one reads one. */
+export function createResourceTools(options: McpCallOptions): readonly Tool[] {
+  const { name: server } = options.settings;
+  return [
+    {
+      name: 'list_resources',
+      description: `Lists what the MCP server ${server} has to read: addresses for read_resource, and templates that addresses are made of.`,
+      parameters: resourceParameters(
+        { cursor: 'nextCursor of the list before, to go on behind it. Left out: from the beginning.' },
+        [],
+      ),
+      run: ({ cursor }, context) =>
+        new McpCall(
+          {
+            send: (client, _answers, sending) => list(client, typeof cursor === 'string' ? cursor : undefined, sending),
+            toResult: toListResult,
+          },
+          options,
+          context,
+        ).run(),
+    },
+    {
+      name: 'read_resource',
+      description: `Reads a resource of the MCP server ${server}.`,
+      parameters: resourceParameters({ uri: 'Its address: one that is listed, or one made of a template.' }, ['uri']),
+      run: ({ uri }, context) =>
+        new McpCall(
+          {
+            send: (client, answers, sending) =>
+              client.readResource({ uri: String(uri), ...answers }, { ...sending, cacheMode: 'bypass' }),
+            toResult: toReadResult,
+          },
+          options,
+          context,
+        ).run(),
+    },
+  ];
+}
+
+function resourceParameters(texts: Readonly<Record<string, string>>, required: readonly string[]): JsonObject {
+  const properties = Object.entries(texts).map(([name, description]) => [name, { type: 'string', description }]);
+  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
+}
+
+interface Listed {
+  readonly resources: ListResourcesResult['resources'];
+  readonly templates: readonly object[];
+  readonly nextCursor: string | undefined;
+}
+
+/** A page, as long as the server makes it; the templates are told with the first. */
+async function list(client: Client, cursor: string | undefined, sending: Sending): Promise<Listed> {
+  const page = client.request({ method: 'resources/list', params: cursor === undefined ? {} : { cursor } }, sending);
+  const [{ resources, nextCursor }, templates] = await Promise.all([
+    page,
+    cursor === undefined ? listTemplates(client, sending) : [],
+  ]);
+  return { resources, templates, nextCursor };
+}
+
+/** A server need not know of templates, which a stateless one says with 404. */
+async function listTemplates(client: Client, sending: Sending): Promise<readonly object[]> {
+  try {
+    return (await client.request({ method: 'resources/templates/list', params: {} }, sending)).resourceTemplates;
+  } catch (thrown) {
+    if (refusalOf(thrown) === undefined && statusOf(thrown) !== 404) throw thrown;
+    return [];
+  }
+}
+
+function toListResult({ resources, templates, nextCursor }: Listed, mask: (text: string) => string): ToolResult {
+  const shown = { resources, ...(templates.length > 0 && { templates }), ...(nextCursor !== undefined && { nextCursor }) };
+  return { text: mask(JSON.stringify(shown)), attachments: [], failed: false };
+}
+
+function toReadResult({ contents }: ReadResourceResult, mask: (text: string) => string): ToolResult {
+  const content = contents.map((resource) => ({ type: 'resource' as const, resource }));
+  return toToolResult({ content }, mask);
 }

@@ -1,26 +1,19 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
-import type { BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
-import type { Caches } from '#base/cache/cache-registry.ts';
-import { type Expiring, ExpiringCache, type ExpiringValue, expiringBytes } from '#base/cache/expiring-cache.ts';
+import type { BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
+import { type Expiring, ExpiringCache, expiringBytes } from '#base/cache/expiring-cache.ts';
 import type { Fetch } from '#base/net/guarded-fetch.ts';
 import { untilAborted } from '#base/stream/until-aborted.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import type { LoadedTools, MissingToolset } from '#domain/tools/tool.ts';
-import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
+import type { LoadedTools, MissingToolset, ToolsetSurvey } from '#domain/tools/tool.ts';
 import { createAuthorizer, withFixedHeaders } from '../authorization/authorizer.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
-import { hashOf } from './hash-of.ts';
-import { listStarters } from './list-starters.ts';
 import { isLeftOut } from './loose-replies.ts';
-import { createMcpTool, isAllowed } from './mcp-tool.ts';
-import { MuteServers, muteBounds } from './mute-servers.ts';
-import { createResourceTools } from './resource-tools.ts';
-import { Revisions, revisionBounds } from './revisions.ts';
-import type { ServerDeadline } from './server-deadlines.ts';
-import { MuteServerFault, serverFault, toServerFault } from './server-fault.ts';
+import { createMcpTool, createResourceTools, isAllowed } from './mcp-tool.ts';
+import { hashOf, MuteServers, muteBounds, Revisions, revisionBounds } from './server-caches.ts';
+import { serverFault } from './server-fault.ts';
+import { listServer, listStarters, type ServerListing, toSurvey } from './server-listing.ts';
 import { Session } from './session.ts';
-import { toSurvey } from './to-survey.ts';
 
 const idleMs = 300_000;
 const failureFreshMs = 10_000;
@@ -51,7 +44,7 @@ export interface McpNetwork {
   readonly rules: string;
 }
 
-export interface LoadedMcpTools extends LoadedTools {
+interface LoadedMcpTools extends LoadedTools {
   /** Names of `allowed_tools` that the server does not have. */
   readonly unknownNames: readonly string[];
 }
@@ -214,59 +207,4 @@ function toMissing(server: string, leftOut: readonly ListedTool[]): MissingTools
 
 function missingResources(server: string): MissingToolset {
   return { name: server, reason: serverFault(server, 'has no resources').message };
-}
-
-const listFreshMs = 60_000;
-const longestFreshMs = 3_600_000;
-/** In characters; whoever tells a model of it shortens it further. */
-const longestInstructions = 64_000;
-
-/** What a server says that it has. */
-interface ServerListing {
-  readonly tools: readonly ListedTool[];
-  /** In the server's own words, how it is used; empty: it says nothing. Credentials are masked. */
-  readonly instructions: string;
-  readonly hasResources: boolean;
-}
-
-/** Milliseconds for connecting, and from then until all is listed. */
-interface ListingTimes {
-  readonly connectMs: number;
-  readonly listMs: number;
-}
-
-/** Why a list is not there although the server did not keep Parley waiting for its full time. */
-function notInTime(maxMs: number): string {
-  return `could not be connected and list its tools within ${maxMs / 1000} s, the wait for its credentials included`;
-}
-
-/** Asks a server what it has. Rejects with ToolFault. */
-async function listServer(
-  settings: McpToolsetSettings,
-  session: Session,
-  { connectMs, listMs }: ListingTimes,
-): Promise<ExpiringValue<ServerListing>> {
-  const whole = AbortSignal.timeout(connectMs + listMs);
-  let deadline: ServerDeadline | undefined;
-  try {
-    return await session.use(whole, async (connection) => {
-      const { client, mask } = connection;
-      const { tools: hasTools, resources } = client.getServerCapabilities() ?? {};
-      const instructions = mask(client.getInstructions()?.trim().slice(0, longestInstructions) ?? '');
-      const told = { instructions, hasResources: resources !== undefined };
-      if (hasTools === undefined) return { value: { ...told, tools: [] }, freshMs: listFreshMs };
-      deadline = connection.startDeadline(listMs);
-      const options = { signal: deadline.signal, timeout: connectMs + listMs, cacheMode: 'bypass' } as const;
-      const { tools, ttlMs } = await client.listTools({}, options);
-      const freshMs = typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), longestFreshMs) : listFreshMs;
-      return { value: { ...told, tools }, freshMs };
-    });
-  } catch (thrown) {
-    if (deadline?.signal.aborted === true)
-      throw new MuteServerFault(settings.name, `did not list its tools within ${listMs / 1000} s`, thrown);
-    if (whole.aborted) throw serverFault(settings.name, notInTime(connectMs + listMs), thrown);
-    throw toServerFault(settings.name, thrown);
-  } finally {
-    deadline?.end();
-  }
 }

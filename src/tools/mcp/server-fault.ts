@@ -1,4 +1,5 @@
 import { AddressRefused } from '#base/net/net-guard.ts';
+import { truncate } from '#base/text/shorten.ts';
 import { ToolFault, type ToolFaultReason } from '#domain/tools/tool.ts';
 
 /** Code of the answer that takes the place of one whose stream ended without it. */
@@ -43,7 +44,7 @@ export function refusalOf(thrown: unknown): string | undefined {
   const { code, message } = thrown as { code?: unknown; message?: unknown };
   const isRefusal =
     thrown instanceof Error && typeof code === 'number' && code < 0 && code !== brokenOffCode && code !== unansweredCode;
-  return isRefusal ? shorten(String(message)) : undefined;
+  return isRefusal ? truncate(String(message), longestMessage) : undefined;
 }
 
 /** The HTTP status that a request failed with. */
@@ -90,8 +91,4 @@ function explainStatus(status: number): Trouble {
   const isOther = status === 404 || status === 405;
   const hint = isOther ? '; perhaps it speaks the other protocol, or has another address' : '';
   return [`answered HTTP ${status}${hint}`, isOther ? 'other_protocol' : 'failed'];
-}
-
-function shorten(text: string): string {
-  return text.length <= longestMessage ? text : `${text.slice(0, longestMessage)}…`;
 }

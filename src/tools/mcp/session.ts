@@ -1,7 +1,7 @@
 import { untilAborted } from '#base/stream/until-aborted.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
-import type { Revisions } from './revisions.ts';
+import type { Revisions } from './server-caches.ts';
 import { refusalOf } from './server-fault.ts';
 
 export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'isBusy' | 'onToolsChanged'> {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, filterStrings, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 
 const maxChars = 32 * 1024;
 const combining = ['allOf', 'anyOf', 'oneOf'] as const;
@@ -9,8 +9,8 @@ const combining = ['allOf', 'anyOf', 'oneOf'] as const;
  */
 export function toParameters(written: unknown): JsonObject {
   const { $schema: _dialect, not: _not, enum: _enum, allOf, anyOf, oneOf, ...schema } = boundedCopy(written);
-  const parts = combining.flatMap((keyword) => objectsOf({ allOf, anyOf, oneOf }[keyword]));
-  const required = [...namesOf(schema.required), ...objectsOf(allOf).flatMap((part) => namesOf(part.required))];
+  const parts = combining.flatMap((keyword) => filterObjects({ allOf, anyOf, oneOf }[keyword]));
+  const required = [...filterStrings(schema.required), ...filterObjects(allOf).flatMap((part) => filterStrings(part.required))];
   const properties = Object.fromEntries([...parts, schema].flatMap((part) => Object.entries(propertiesOf(part))));
   return { ...schema, type: 'object', properties, ...(required.length > 0 && { required: [...new Set(required)] }) };
 }
@@ -32,12 +32,4 @@ function writeJson(value: unknown): string {
 
 function propertiesOf({ properties }: JsonObject): JsonObject {
   return isJsonObject(properties) ? properties : {};
-}
-
-function objectsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function namesOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 }

@@ -1,4 +1,5 @@
 import type { CallToolResult, ContentBlock, EmbeddedResource, ResourceLink } from '@modelcontextprotocol/client';
+import { truncate } from '#base/text/shorten.ts';
 import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
 import { unknownPart } from './loose-replies.ts';
 
@@ -58,7 +59,7 @@ function toMedia(what: string, { data, mimeType }: { data: string; mimeType: str
 
 /** An attachment has data or a url, and a link has neither: the link becomes text, with its address as the reference. */
 function toLink({ uri, name, title = name, description, mimeType }: ResourceLink): Part {
-  const shown = shorten(title);
+  const shown = truncate(title, longestTitle);
   const data = description === undefined ? shown : `${shown}\n\n${description}`;
   const type = mimeType === undefined ? undefined : toMediaType(mimeType, 'application/octet-stream');
   return {
@@ -70,7 +71,7 @@ function toLink({ uri, name, title = name, description, mimeType }: ResourceLink
 function toResource({ resource }: EmbeddedResource): Part {
   const { uri, mimeType = '' } = resource;
   const type = toMediaType(mimeType, 'text' in resource ? 'text/plain' : 'application/octet-stream');
-  const shown = { type, title: shorten(uri), ...toReference(uri, type) };
+  const shown = { type, title: truncate(uri, longestTitle), ...toReference(uri, type) };
   if ('text' in resource) return { text: resource.text, attachment: { ...shown, data: resource.text } };
   const { blob } = resource;
   const text = toText(blob, type);
@@ -103,8 +104,4 @@ function masked({ text, attachment, isBytes = false }: Part, mask: (text: string
   if (attachment === undefined) return { text: mask(text) };
   const shown = Object.entries(attachment).map(([key, value]) => [key, isBytes && key === 'data' ? value : mask(value)]);
   return { text: mask(text), attachment: Object.fromEntries(shown) };
-}
-
-function shorten(text: string): string {
-  return text.length <= longestTitle ? text : `${text.slice(0, longestTitle)}…`;
 }

@@ -5,7 +5,7 @@ import { ToolFault } from '#domain/tools/tool.ts';
 import type { OpenApiReader } from './openapi-reader.ts';
 import type { DocumentOutcome } from './read-document.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
-import type { Choice } from './to-toolsets.ts';
+import type { Choice, ImportedApi } from './to-toolsets.ts';
 
 const mostBytes = 8 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export async function loadOpenApi(url: URL, source: DocumentSource): Promise<Ope
 }
 
 /** What a document is, or the one that a plugin manifest points to; `choice` as `OpenApiReader` takes it. */
-export async function loadDocument(url: URL, source: DocumentSource, choice: Choice | undefined): Promise<DocumentOutcome> {
+async function loadDocument(url: URL, source: DocumentSource, choice: Choice | undefined): Promise<DocumentOutcome> {
   const signal = AbortSignal.timeout(source.timeoutMs);
   const read = async (from: URL): Promise<DocumentOutcome> => {
     const { text, url: at } = await fetchText(from, source, signal);
@@ -40,7 +40,7 @@ export async function loadDocument(url: URL, source: DocumentSource, choice: Cho
 }
 
 /** A manifest that points to another, or that stands where only a document can. */
-export function refuseManifest(): never {
+function refuseManifest(): never {
   throw new ToolFault('it is neither an OpenAPI document nor a plugin manifest');
 }
 
@@ -65,4 +65,18 @@ async function fetchText(
     if (thrown instanceof HttpFault) throw new ToolFault(thrown.message, thrown);
     throw thrown instanceof ToolFault ? thrown : new ToolFault(`it did not come within ${timeoutMs / 1000} s`, thrown);
   }
+}
+
+/** A document that is at hand, or where it is; beside a text, `url` is what servers in it are relative to. */
+interface ImportSource {
+  readonly text: string | undefined;
+  readonly url: URL;
+  readonly from: DocumentSource;
+}
+
+/** Turns an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML) into entries of a quick app's `web_api_toolset`. Rejects with ToolFault, with IsolationFault `busy`. */
+export async function importOpenApi({ text, url, from }: ImportSource, choice: Choice): Promise<ImportedApi> {
+  const outcome =
+    text === undefined ? await loadDocument(url, from, choice) : await from.reader.read({ text, url, choice, owner: from.owner });
+  return outcome.kind === 'toolsets' ? outcome.imported : refuseManifest();
 }

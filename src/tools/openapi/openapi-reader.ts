@@ -1,6 +1,5 @@
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-import { IsolationFault } from '#base/isolation/isolation-fault.ts';
-import { type IsolationBounds, runIsolated } from '#base/isolation/run-isolated.ts';
+import { type IsolationBounds, IsolationFault, runIsolated } from '#base/isolation/run-isolated.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { DocumentOutcome, DocumentTask } from './read-document.ts';
 

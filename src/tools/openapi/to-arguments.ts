@@ -1,8 +1,15 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { type BodyKind, bodyKindOf, jsonType } from '#domain/tools/body-kind.ts';
+import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { repairKeywords, schemaKeywords } from '#domain/tools/repair-schema.ts';
-import type { RestArgument, RestStyle, RestTarget, RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
+import {
+  type BodyKind,
+  bodyKindOf,
+  jsonType,
+  type RestArgument,
+  type RestStyle,
+  type RestTarget,
+  type RestToolDefinition,
+} from '#domain/tools/rest-tool.ts';
+import { objectOf, shorten, textOf, wordOf } from './loose.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;
 
@@ -73,7 +80,7 @@ class ArgumentList {
     const schema = this.#schemas.copy(written);
     const encoding = objectOf(media.encoding);
     if (!hasNamedFields(written)) {
-      const [first] = objectsOf(Object.values(encoding));
+      const [first] = filterObjects(Object.values(encoding));
       const style = kind === 'form' ? encodedStyle(first) : {};
       this.#add({ place: 'whole_body', key: 'body', ...style }, schema, body.required === true);
       return contentType;
@@ -117,7 +124,7 @@ class ArgumentList {
 /** Those of the path and those of the operation, which win. */
 export function mergeParameters(ofPath: unknown, ofOperation: unknown): JsonObject[] {
   const byPlace = new Map(
-    [...objectsOf(ofPath), ...objectsOf(ofOperation)].map((it) => [[it.in, it.name, it.$ref].map(wordOf).join(' '), it]),
+    [...filterObjects(ofPath), ...filterObjects(ofOperation)].map((it) => [[it.in, it.name, it.$ref].map(wordOf).join(' '), it]),
   );
   return [...byPlace.values()];
 }
@@ -149,7 +156,7 @@ function chooseBody(content: JsonObject): ChosenBody | undefined {
 
 /** Of alternatives one of which is null, the other. */
 function onlyAlternative(schema: JsonObject): JsonObject {
-  const given = [schema.oneOf, schema.anyOf].flatMap(objectsOf).filter(({ type }) => type !== 'null');
+  const given = [schema.oneOf, schema.anyOf].flatMap(filterObjects).filter(({ type }) => type !== 'null');
   const [only] = given;
   return schema.properties === undefined && given.length === 1 && only !== undefined ? onlyAlternative(only) : schema;
 }
@@ -157,7 +164,7 @@ function onlyAlternative(schema: JsonObject): JsonObject {
 /** Whether fields can stand for the body: alternatives of it only choose among them. */
 function hasNamedFields({ properties, oneOf, anyOf }: JsonObject): boolean {
   const names = Object.keys(objectOf(properties));
-  const others = [...objectsOf(oneOf), ...objectsOf(anyOf)];
+  const others = [...filterObjects(oneOf), ...filterObjects(anyOf)];
   return names.length > 0 && others.every((each) => Object.keys(objectOf(each.properties)).every((name) => names.includes(name)));
 }
 
@@ -212,7 +219,7 @@ function encodedStyle(encoding: unknown): Style {
 
 function mayBeObject(schema: JsonObject): boolean {
   const types = [schema.type].flat();
-  const parts = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(objectsOf);
+  const parts = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(filterObjects);
   return types.includes('object') || schema.properties !== undefined || parts.some(mayBeObject);
 }
 
@@ -245,7 +252,7 @@ class InputSchemas {
     this.#nodesLeft -= 1;
     if (this.#nodesLeft < 0) return undefined;
     if (keyword === 'description') return shorten(textOf(value) ?? '', maxDescriptionChars);
-    if (schemaKeywords.list.has(keyword)) return objectsOf(value).map((schema) => this.copy(schema, depth));
+    if (schemaKeywords.list.has(keyword)) return filterObjects(value).map((schema) => this.copy(schema, depth));
     if (schemaKeywords.named.has(keyword)) return this.#copyNamed(objectOf(value), depth);
     if (schemaKeywords.single.has(keyword)) return typeof value === 'boolean' ? value : this.copy(value, depth);
     return this.#copyPlain(value, depth);
@@ -276,7 +283,7 @@ function withoutDroppedNames(schema: JsonObject): JsonObject {
 
 /** Objects that `allOf` puts together, as one object if each part is one. */
 function mergeAllOf(schema: JsonObject, depth = maxDepth): JsonObject {
-  const parts = objectsOf(schema.allOf);
+  const parts = filterObjects(schema.allOf);
   if (parts.length === 0 || depth === 0) return schema;
   const merged = parts.map((part) => mergeAllOf(part, depth - 1));
   if (!merged.every(({ properties }) => isJsonObject(properties))) return schema;

@@ -1,7 +1,7 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
-import type { JsonObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject } from '#base/json/json.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
+import { objectOf, shorten, textOf, wordOf } from './loose.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
 
 const longestDescription = 1000;
@@ -32,7 +32,7 @@ export function toRestTools(document: JsonObject, documentUrl: URL): OpenApiTool
       try {
         const tool = toRestTool(found);
         tools.push(tool);
-        security.set(tool, objectsOf(securityOf(found)));
+        security.set(tool, filterObjects(securityOf(found)));
       } catch (thrown) {
         if (!(thrown instanceof UnsupportedOperation)) throw thrown;
         skipped.push({ name: nameOf(found), reason: thrown.message });
@@ -78,7 +78,7 @@ function nameOf({ operation, method, path }: Pick<Found, 'operation' | 'method' 
 }
 
 function serverOf({ document, documentUrl, item, operation, path }: Found): string {
-  const given = [operation.servers, item.servers, document.servers].map((servers) => objectsOf(servers)[0]);
+  const given = [operation.servers, item.servers, document.servers].map((servers) => filterObjects(servers)[0]);
   const server = given.find((it) => it !== undefined) ?? { url: '/' };
   const variables = objectOf(server.variables);
   const filled = (wordOf(server.url) ?? '/').replace(

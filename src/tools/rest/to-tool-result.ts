@@ -1,4 +1,5 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
+import { truncate } from '#base/text/shorten.ts';
 import { type Attachment, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 import { htmlToText } from './html-to-text.ts';
 
@@ -45,7 +46,7 @@ function toReadable(text: string | undefined, { type }: Content): string | undef
 }
 
 function toRefusal(status: number, text: string | undefined, { bytes, type }: Content): ToolResult {
-  const said = text === undefined ? `${bytes.length} bytes of ${type}` : shorten(text.trim());
+  const said = text === undefined ? `${bytes.length} bytes of ${type}` : truncate(text.trim(), longestExplanation);
   return { text: said === '' ? `HTTP ${status}` : `HTTP ${status}: ${said}`, attachments: [], failed: true };
 }
 
@@ -95,10 +96,6 @@ function decoder(charset: string | undefined): TextDecoder {
   } catch {
     return new TextDecoder('utf-8');
   }
-}
-
-function shorten(text: string): string {
-  return text.length <= longestExplanation ? text : `${text.slice(0, longestExplanation)}…`;
 }
 
 type Headers = HttpReply['headers'];

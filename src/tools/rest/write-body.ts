@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
+import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { bodyKindOf } from '#domain/tools/body-kind.ts';
+import { bodyKindOf, type RestTarget } from '#domain/tools/rest-tool.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
-import { itemsOf, type Placed, toPairs, toText } from './styled-pairs.ts';
+
+const separators = { form: ',', spaceDelimited: ' ', pipeDelimited: '|' };
+const maxDepth = 16;
 
 export interface WrittenBody {
   readonly bytes: Buffer;
   readonly contentType: string;
 }
 
-export interface BodyParts {
+interface BodyParts {
   readonly contentType: string;
   /** The body itself, where one value is all of it. */
   readonly whole: Placed | undefined;
@@ -124,16 +127,47 @@ function toContent(text: string): FileContent {
   const rest = text.slice(head.length);
   const name = /;(?:file)?name=([^;]*)/i.exec(parameters)?.[1];
   return {
-    bytes: base64 === undefined ? Buffer.from(percentDecoded(rest)) : Buffer.from(rest, 'base64'),
+    bytes: base64 === undefined ? Buffer.from(tryDecode(rest) ?? rest) : Buffer.from(rest, 'base64'),
     type: type?.toLowerCase(),
-    name: name === undefined || name === '' ? undefined : percentDecoded(name),
+    name: name === undefined || name === '' ? undefined : (tryDecode(name) ?? name),
   };
 }
 
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+type Pair = readonly [key: string, text: string];
+
+/** A value with where it goes. */
+export interface Placed extends RestTarget {
+  readonly value: unknown;
+}
+
+/** The pairs of a query or a form that a value makes (OpenAPI 3.1, style values). Null makes none. */
+export function toPairs({ key, value, style, explode = style === 'form' }: Placed): Pair[] {
+  if (style === 'deepObject') return toNested(key, value, maxDepth);
+  if (style === undefined || explode || typeof value !== 'object') return toExploded(key, value, style !== undefined);
+  const texts = itemsOf(Array.isArray(value) ? value : Object.entries(value ?? {}).flat()).map(toText);
+  return texts.length === 0 ? [] : [[key, texts.join(separators[style])]];
+}
+
+/** The items of a list, or the value itself; null is none. */
+function itemsOf(value: unknown): unknown[] {
+  return (Array.isArray(value) ? value : [value]).filter((item) => item !== null);
+}
+
+/** As it stands in an address or a header. */
+export function toText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return Array.isArray(value) && value.every((item) => typeof item !== 'object') ? value.join(',') : JSON.stringify(value);
+}
+
+/** Lists repeat the key; objects are pairs of their own where they have a style. */
+function toExploded(key: string, value: unknown, isStyled: boolean): Pair[] {
+  if (isStyled && isJsonObject(value)) return Object.entries(value).flatMap(([name, item]) => toExploded(name, item, false));
+  return itemsOf(value).map((item) => [key, toText(item)]);
+}
+
+/** `key[name][0]=…`: OpenAPI says it of flat objects, and servers take the rest in the same way. */
+function toNested(key: string, value: unknown, depth: number): Pair[] {
+  if (value === null) return [];
+  if (typeof value !== 'object' || depth === 0) return [[key, toText(value)]];
+  return Object.entries(value as object).flatMap(([name, item]) => toNested(`${key}[${name}]`, item, depth - 1));
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import type { Embedder } from '#domain/tools/embedder.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
-import type { TextEmbedder } from './text-embedder.ts';
 
 /** What providers take of texts in a request, and what they are asked at once. */
 const [textsInRequest, requestsAtOnce] = [64, 4];
@@ -52,4 +52,10 @@ function toVector(embedding: unknown): Float32Array | undefined {
   if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(Number.isFinite)) return undefined;
   const length = Math.sqrt(embedding.reduce((sum: number, value: number) => sum + value * value, 0)) || 1;
   return Float32Array.from(embedding, (value: number) => value / length);
+}
+
+/** What makes vectors here: of texts, all of one length. */
+export interface TextEmbedder extends Pick<Embedder, 'model' | 'embed'> {
+  /** How many texts of documents it is given at once; absent: 64. */
+  readonly passagesAtOnce?: number;
 }

@@ -2,11 +2,11 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
 import { type Attachment, howToCite, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
-import { awaitReadings, type ReadFile } from './await-readings.ts';
+import type { TextEmbedder } from './deployment-embedder.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
+import { awaitReadings, type ReadFile } from './reading-progress.ts';
 import type { PassageSearch, ScoredHit } from './searching/passage-search.ts';
 import type { ShelvedFile } from './shelf.ts';
-import type { TextEmbedder } from './text-embedder.ts';
 
 const longestQuery = 2000;
 const mostNamed = 40;

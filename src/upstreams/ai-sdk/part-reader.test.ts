@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
-import { Accumulator } from '#contract/chat/accumulate.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
+import { Accumulator } from '#contract/chat/fold-frames.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { PartReader } from './part-reader.ts';
 

@@ -6,9 +6,7 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
 import type { Message } from '#contract/chat/message.ts';
-import { type CallInMessage, callsOf } from '../prompt/message-calls.ts';
-import { type PendingCall, PendingCalls } from '../prompt/pending-calls.ts';
-import { noResult, opening } from '../prompt/stand-ins.ts';
+import { type CallInMessage, callsOf, noResult, opening, type PendingCall, PendingCalls } from '../prompt/message-calls.ts';
 import type { Dialect } from './dialect.ts';
 import { fromExtraContent, toReasoningParts } from './signatures.ts';
 import { type Part, toParts, toTexts } from './to-content.ts';

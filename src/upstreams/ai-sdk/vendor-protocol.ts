@@ -6,17 +6,15 @@ import { untilAborted } from '#base/stream/until-aborted.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { Frame } from '#contract/chat/frame.ts';
-import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
-import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { type Ask, type ChatProtocol, speaksMessages, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
-import { requireVectors } from '../embeddings-reply.ts';
+import { encodeVector, requireVectors } from '../embeddings-reply.ts';
 import { faultIn } from '../error-in-reply.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { type OpenProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
-import { toCallOptions } from './to-call-options.ts';
+import { toCallOptions, vendorTools } from './to-call-options.ts';
 import { toFault } from './to-fault.ts';
-import { vendorTools } from './to-tools.ts';
 
 export interface VendorDeps extends ProviderDeps {
   /** Called with each part of a request that its upstream's dialect has nothing for. */
@@ -135,7 +133,7 @@ async function embedTexts(
   requireVectors({ data });
   return {
     object: 'list',
-    data: format === 'base64' ? data.map((item) => ({ ...item, embedding: toBase64(item.embedding) })) : data,
+    data: format === 'base64' ? data.map((item) => ({ ...item, embedding: encodeVector(item.embedding) })) : data,
     model: upstream.model,
     ...toUsage(replies),
   };
@@ -171,14 +169,6 @@ function toUsage(replies: readonly Embedded[]): JsonObject {
   if (!counts.every((count) => typeof count === 'number' && Number.isFinite(count))) return {};
   const tokens = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   return { usage: { prompt_tokens: tokens, total_tokens: tokens } };
-}
-
-function toBase64(vector: readonly number[]): string {
-  const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
-  vector.forEach((value, index) => {
-    bytes.writeFloatLE(value, index * Float32Array.BYTES_PER_ELEMENT);
-  });
-  return bytes.toString('base64');
 }
 
 /** Fields that every vendor is sent, and those that Parley itself acts on. */

@@ -14,10 +14,8 @@ import type {
   UrlSource,
 } from '#contract/messages/dialect.ts';
 import { readDataUrl, textOf } from '../prompt/data-url.ts';
-import { type CallInMessage, callsOf } from '../prompt/message-calls.ts';
-import { type PendingCall, PendingCalls } from '../prompt/pending-calls.ts';
+import { type CallInMessage, callsOf, noResult, opening, type PendingCall, PendingCalls } from '../prompt/message-calls.ts';
 import { refusal } from '../prompt/refusal.ts';
-import { noResult, opening } from '../prompt/stand-ins.ts';
 
 /** What the id of a call must look like. */
 const callId = /^[a-zA-Z0-9_-]+$/;

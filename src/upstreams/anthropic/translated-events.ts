@@ -6,8 +6,7 @@ import type { Chunk } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { EventReader } from '../upstream-reply.ts';
-import { DeltaRun } from './delta-run.ts';
-import { isMessageStop, toEventValue } from './event-value.ts';
+import { DeltaRun, isMessageStop, toEventValue } from './delta-run.ts';
 import type { MessageReader } from './message-reader.ts';
 
 type Reply = Pick<Sink<RawFrame>, 'frame'>;

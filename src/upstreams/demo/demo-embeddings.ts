@@ -3,7 +3,8 @@ import { loadTokens } from '#base/text/tokens.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { toFault } from './embedder-fault.ts';
+import { encodeVector } from '../embeddings-reply.ts';
+import { toFault } from './compare.ts';
 
 /** Answers an embeddings request of OpenAI's API with the local model. Throws UpstreamFault. */
 export async function embed(request: EmbeddingsRequest, embedder: Embedder, signal: AbortSignal): Promise<JsonObject> {
@@ -24,7 +25,7 @@ export async function embed(request: EmbeddingsRequest, embedder: Embedder, sign
     object: 'list',
     data: vectors.map((vector, index) => {
       const cut = shortened(vector, dimensions);
-      return { object: 'embedding', index, embedding: encoding_format === 'base64' ? toBase64(cut) : Array.from(cut) };
+      return { object: 'embedding', index, embedding: encoding_format === 'base64' ? encodeVector(cut) : Array.from(cut) };
     }),
     model: embedder.model,
     usage: { prompt_tokens: used, total_tokens: used },
@@ -52,12 +53,4 @@ function shortened(vector: Float32Array, dimensions: number): Float32Array {
   const cut = vector.slice(0, dimensions);
   const length = Math.hypot(...cut);
   return length === 0 ? cut : cut.map((value) => value / length);
-}
-
-function toBase64(vector: Float32Array): string {
-  const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
-  vector.forEach((value, index) => {
-    bytes.writeFloatLE(value, index * Float32Array.BYTES_PER_ELEMENT);
-  });
-  return bytes.toString('base64');
 }

@@ -3,7 +3,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Chunk, Delta, FinishReason, StageDelta } from '#contract/chat/chunk.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
-import { toFault } from './embedder-fault.ts';
+import { toFault } from './compare.ts';
 import { planAnswer, toFormat } from './plan-answer.ts';
 import { readConversation, textOf } from './read-conversation.ts';
 import { readTools, type ToolOffer } from './read-tools.ts';

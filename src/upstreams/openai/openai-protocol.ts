@@ -6,8 +6,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { withJoinedUserMessages, withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
-import { type Message, toolCallsOf } from '#contract/chat/message.ts';
-import { refusedInNames, withReducedNames } from '#contract/chat/message-names.ts';
+import { type Message, refusedInNames, toolCallsOf, withReducedNames } from '#contract/chat/message.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
 import {

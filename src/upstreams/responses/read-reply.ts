@@ -8,10 +8,8 @@ import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toJsonObject } from '../reply-text.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
-import { faultOfFailed, isEnd, isEndMark, isOpening, toEventValue } from './event-value.ts';
-import { toCall, toLogprobs } from './reply-parts.ts';
+import { faultOfFailed, isEnd, isEndMark, isOpening, toCall, toEventValue, toLogprobs, toUsage } from './reply-values.ts';
 import { ResponseReader, toFinishReason } from './response-reader.ts';
-import { toUsage } from './to-usage.ts';
 
 /** How a refusal of OpenAI's APIs is read. */
 export type ReadRefusal = ReplyDialect['readRefusal'];

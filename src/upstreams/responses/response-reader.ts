@@ -1,9 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Chunk, ChunkChoice, Delta, FinishReason } from '#contract/chat/chunk.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { isEnd } from './event-value.ts';
-import { toCall, toLogprobs } from './reply-parts.ts';
-import { toUsage } from './to-usage.ts';
+import { isEnd, toCall, toLogprobs, toUsage } from './reply-values.ts';
 
 const maxCalls = 10_000;
 

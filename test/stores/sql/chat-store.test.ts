@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import type { ChatTurn } from '#contract/page/chat-patch.ts';
+import type { ChatTurn } from '#contract/page/stored-chat.ts';
 import type { ChatChange, ChatMark } from '#domain/chats/chat-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
 import { describeOnEach } from '#test/sql-engines.ts';

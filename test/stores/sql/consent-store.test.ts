@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
-import type { StoredConsent } from '#domain/consent/consent-store.ts';
+import type { StoredConsent } from '#domain/consent/consent.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { describeOnEach } from '#test/sql-engines.ts';

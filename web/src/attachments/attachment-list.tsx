@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
-import { Guard } from '../parts/guard.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
+import { Guard } from '../parts/lazy-view.tsx';
 import { useWords } from '../words/words.tsx';
 import { type AttachmentKind, kindOf, type ShownAttachment } from './kind-of.ts';
 import { SaveButton } from './save-button.tsx';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { readTable } from './attachment-body.tsx';
 import { readChart } from './chart.tsx';
 import { kindOf, toBlobType } from './kind-of.ts';
-import { readTable } from './table-view.tsx';
 
 describe('an attachment', () => {
   it.each([

@@ -1,6 +1,8 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
+import { toHash } from '../page/place.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import type { OwnApplication } from './applications.ts';
@@ -9,13 +11,16 @@ import { DeploymentsEditor } from './editors/deployments-editor.tsx';
 import { DocumentsEditor } from './editors/documents-editor.tsx';
 import type { BuilderForm, EditorProps } from './editors/form.ts';
 import { FieldFrame } from './editors/frame.tsx';
+import { ListEditor } from './editors/list-editor.tsx';
 import { titleOf } from './editors/properties.tsx';
 import { type Property, toShape } from './editors/shape.ts';
 import { WebApisEditor } from './editors/web-apis-editor.tsx';
-import type { Evaluating } from './evaluation/use-evaluations.ts';
-import { ShareSection } from './share-section.tsx';
+import { ResultTag } from './evaluation/evaluation-list.tsx';
+import { type Evaluating, lastOf } from './evaluation/use-evaluations.ts';
 import { useBuilderWords } from './words/builder-words.ts';
 import { useSchemaWords } from './words/schema-words.ts';
+
+const roles = { type: 'array', items: { type: 'string' } };
 
 /** The choice of whom the application asks, out of what is open to its maker. */
 function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
@@ -200,4 +205,66 @@ function isPlain({ name, schema }: Property): boolean {
 
 function isFine({ schema }: Property): boolean {
   return toShape(schema).kind === 'group';
+}
+
+interface ShareSectionProps {
+  readonly entry: JsonObject;
+  readonly form: BuilderForm;
+  readonly stored: OwnApplication | undefined;
+  readonly evaluating: Evaluating;
+}
+
+/** Who may use an application besides its maker, and the link for them. */
+function ShareSection({ entry, form, stored, evaluating }: ShareSectionProps) {
+  const words = useBuilderWords();
+  const id = stored?.id;
+  const link = id === undefined ? '' : new URL(toHash({ at: 'new', deployment: id }), document.baseURI).href;
+  return (
+    <section className="builder-section" aria-label={words.sharing}>
+      <h2>{words.sharing}</h2>
+      <ListEditor
+        {...{ form, schema: roles, item: roles.items, isRequired: false }}
+        label={words.role}
+        hint={words.sharingHint}
+        path={['userRoles']}
+        value={valueAt(entry, ['userRoles'])}
+      />
+      {stored !== undefined && addsRoles(entry, stored.entry) && <EvaluationOffer evaluating={evaluating} />}
+      {link !== '' && (
+        <p className="builder-link">
+          <span className="soft small">{words.shareLink}</span>
+          <code>{link}</code>
+          <CopyButton text={() => link} label={words.shareLink} />
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Whether somebody may use it, once it is saved, who may not yet. */
+function addsRoles({ userRoles: next }: JsonObject, { userRoles: now }: JsonObject): boolean {
+  const before: readonly unknown[] = Array.isArray(now) ? now : [];
+  return Array.isArray(next) && next.some((role) => role !== '' && !before.includes(role));
+}
+
+/** Before others use it: what the last evaluation came to, and another one. */
+function EvaluationOffer({ evaluating }: Pick<ShareSectionProps, 'evaluating'>) {
+  const words = useBuilderWords();
+  const { want, setOpen, start, running, cases, version, isLoaded } = evaluating;
+  useEffect(want, [want]);
+  const last = lastOf(evaluating, version);
+  const show = (): void => {
+    setOpen(true);
+    if (cases.length > 0 && running === undefined) start();
+    setTimeout(() => document.querySelector('#evaluation')?.scrollIntoView());
+  };
+  return (
+    <div className="row" role="status">
+      <span className="small">{words.evaluateFirst}</span>
+      {last !== undefined && <ResultTag evaluation={last} />}
+      <button type="button" className="button slim" disabled={!isLoaded} onClick={show}>
+        {isLoaded && cases.length === 0 ? words.addCases : words.evaluateNow}
+      </button>
+    </div>
+  );
 }

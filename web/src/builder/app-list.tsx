@@ -5,16 +5,52 @@ import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
+import { useQuestion } from '../parts/question-dialog.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { useQuestion } from '../parts/use-question.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useLanguage, useWords } from '../words/words.tsx';
-import { deleteApplication, listApplications, nameOf, type OwnApplication, readSchema, toEntry } from './applications.ts';
+import {
+  deleteApplication,
+  listApplications,
+  nameOf,
+  type OwnApplication,
+  quickAppType,
+  readSchema,
+  toEntry,
+} from './applications.ts';
 import type { Beginning } from './beginning.ts';
 import { emptySecrets, hiddenSecret } from './editors/shape.ts';
-import { toTemplates } from './templates.ts';
+import type { BuilderWords } from './words/builder-english.ts';
 import { useBuilderWords } from './words/builder-words.ts';
+
+/** Coordinates are what the API asks for; a model knows those of cities. */
+const forecast: JsonObject = {
+  rest_api_method_info: { method_url: 'https://api.open-meteo.com/v1/forecast', method_type: 'get' },
+  open_ai_tool: {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      description: 'Gives the weather at a place now',
+      parameters: {
+        type: 'object',
+        properties: {
+          latitude: { type: 'number', description: 'Latitude of the place', parameter_info: { type: 'query', key: 'latitude' } },
+          longitude: {
+            type: 'number',
+            description: 'Longitude of the place',
+            parameter_info: { type: 'query', key: 'longitude' },
+          },
+          current: {
+            ...{ type: 'string', const: 'temperature_2m,precipitation,wind_speed_10m', description: 'What is told' },
+            parameter_info: { type: 'query', key: 'current' },
+          },
+        },
+        required: ['latitude', 'longitude'],
+      },
+    },
+  },
+};
 
 interface AppListProps {
   readonly openMenu: () => void;
@@ -200,4 +236,35 @@ export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { e
   if (!isJsonObject(before)) return { entry, isChanged };
   const after = emptySecrets(schema, before, isGone);
   return { entry: { ...entry, applicationProperties: after }, isChanged };
+}
+
+/** An application that is nearly made: what it is for, and what it begins with. */
+interface Template {
+  readonly name: string;
+  readonly purpose: string;
+  readonly beginning: Beginning;
+}
+
+/** Three to begin with, for a model that the user may talk to. */
+function toTemplates({ templates }: BuilderWords, model: string): readonly Template[] {
+  const { documents, webApi, writing } = templates;
+  const toTemplate = (words: typeof documents, properties: JsonObject): Template => ({
+    name: words.name,
+    purpose: words.purpose,
+    beginning: {
+      note: words.note,
+      entry: {
+        ...{ displayName: words.name, description: words.purpose, applicationTypeSchemaId: quickAppType() },
+        applicationProperties: { model, instructions: words.instructions, starters: words.starters, ...properties },
+      },
+    },
+  });
+  return [
+    toTemplate(documents, { temperature: 0.2, document_relative_url: [] }),
+    toTemplate(webApi, {
+      temperature: 0.2,
+      web_api_toolset: [{ type: 'rest-api', name: 'open-meteo.com', tools: [forecast] }],
+    }),
+    toTemplate(writing, { temperature: 0.7 }),
+  ];
 }

@@ -1,5 +1,5 @@
 import { DialogButton } from '../palette/dialog-button.tsx';
-import { lazyView } from '../parts/lazy-view.ts';
+import { lazyView } from '../parts/lazy-view.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 

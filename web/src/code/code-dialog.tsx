@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
-import { readKey } from '../page/kept-key.ts';
 import { usePage } from '../page/page.tsx';
+import { readKey } from '../page/visitor.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';

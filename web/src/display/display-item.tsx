@@ -1,5 +1,5 @@
 import { DialogButton } from '../palette/dialog-button.tsx';
-import { lazyView } from '../parts/lazy-view.ts';
+import { lazyView } from '../parts/lazy-view.tsx';
 import { useWords } from '../words/words.tsx';
 
 const DisplayDialog = lazyView(() => import('./display-dialog.tsx').then(({ DisplayDialog: view }) => view));

@@ -2,9 +2,9 @@ import { type DragEvent, type FormEvent, useCallback, useId, useRef, useState } 
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
+import { useQuestion } from '../parts/question-dialog.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { useQuestion } from '../parts/use-question.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { FileList } from './file-list.tsx';
 import { useFilesWords } from './files-words.ts';

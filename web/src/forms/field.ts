@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { keysOfPointer } from '#base/json/json-pointer.ts';
+import { isJsonObject, type JsonObject, keysOfPointer } from '#base/json/json.ts';
 
 interface FieldCommon {
   readonly name: string;

@@ -1,11 +1,10 @@
 import type { Token } from 'marked';
 import { memo, useMemo, useState } from 'react';
-import { Guard } from '../parts/guard.tsx';
+import { Guard } from '../parts/lazy-view.tsx';
 import { Block, isSame } from './block.tsx';
 import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { FrameWork, FrameWorkContext } from './frame-work.ts';
-import { GrowingBlocks } from './growing-blocks.ts';
-import { usePacedText } from './use-paced-text.ts';
+import { GrowingBlocks, usePacedText } from './growing-text.ts';
 
 interface MarkdownProps {
   readonly text: string;

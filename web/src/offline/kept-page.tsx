@@ -7,15 +7,18 @@ import { findHeads } from '../conversation/library.ts';
 import { type Page, PageContext } from '../page/page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
-import { Mark } from '../parts/mark.tsx';
+import { Mark } from '../parts/operator-brand.tsx';
 import { Service } from '../service/service.ts';
 import { useAway } from '../service/use-away.ts';
-import { useLanguage } from '../words/words.tsx';
-import { useKeptWords } from './kept-words.ts';
+import { useLanguage, useWordsOf } from '../words/words.tsx';
 import { type KnownUser, readKnownUser } from './known-user.ts';
 import '../chat/turns/thread.css';
 import '../chat/turns/turns.css';
 import './kept.css';
+import { type KeptWords, keptEnglish } from './kept-english.ts';
+import { keptFrench } from './kept-french.ts';
+import { keptGerman } from './kept-german.ts';
+import { keptSpanish } from './kept-spanish.ts';
 
 /** Turns that are drawn before anybody scrolls. */
 const drawnTurns = 6;
@@ -164,4 +167,9 @@ function useKeptChats(user: string, id: string | undefined): KeptChats {
     };
   }, [database, id]);
   return { heads, open };
+}
+
+/** What is said where conversations are read without a network; apart from the other words, so that only who reads so loads it. */
+function useKeptWords(): KeptWords {
+  return useWordsOf({ en: keptEnglish, de: keptGerman, fr: keptFrench, es: keptSpanish });
 }

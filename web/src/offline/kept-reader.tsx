@@ -1,7 +1,5 @@
 import { Suspense } from 'react';
-import { Guard } from '../parts/guard.tsx';
-import { lazyView } from '../parts/lazy-view.ts';
-import { MissingPart } from '../parts/missing-part.tsx';
+import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
 
 const KeptPage = lazyView(() => import('./kept-page.tsx').then(({ KeptPage: view }) => view));
 

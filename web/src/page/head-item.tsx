@@ -1,13 +1,11 @@
 import { type KeyboardEvent, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Head } from '../conversation/database.ts';
 import { isComposing } from '../parts/is-composing.ts';
-import { LaterDialog } from '../parts/later-dialog.tsx';
-import { lazyView } from '../parts/lazy-view.ts';
+import { LaterDialog, lazyView } from '../parts/lazy-view.tsx';
 import { useWords } from '../words/words.tsx';
-import { type HeadAct, HeadMenu } from './head-menu.tsx';
+import { type HeadAct, HeadMenu, useArranging } from './head-menu.tsx';
 import { usePage } from './page.tsx';
 import { toHash } from './place.ts';
-import { useArranging } from './use-arranging.ts';
 
 const TagsDialog = lazyView(() => import('./tags-dialog.tsx').then(({ TagsDialog: view }) => view));
 

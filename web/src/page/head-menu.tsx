@@ -1,10 +1,10 @@
-import { type RefObject, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type RefObject, useCallback, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { Head } from '../conversation/database.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import './head-menu.css';
+import type { Arrangement } from '../conversation/arrangement.ts';
 import { usePage } from './page.tsx';
-import { useArranging } from './use-arranging.ts';
 
 /** What is done with a conversation of the list. */
 export type HeadAct = 'rename' | 'tag' | 'delete';
@@ -107,4 +107,18 @@ function step(key: string, list: HTMLElement): void {
   const buttons = [...list.querySelectorAll('button')];
   const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
   if (by !== 0) buttons.at((at + by) % buttons.length)?.focus();
+}
+
+/** Changes how a conversation stands in the list; resolves with whether that is done, and says so where it is not. */
+export function useArranging({ id }: Head): (arrangement: Partial<Arrangement>) => Promise<boolean> {
+  const words = useWords();
+  const { library, announce } = usePage();
+  return useCallback(
+    async (arrangement) => {
+      const isDone = await library.arrange(id, arrangement).catch(() => false);
+      announce(isDone ? '' : words.arrangingFailed);
+      return isDone;
+    },
+    [id, library, announce, words],
+  );
 }

@@ -1,17 +1,15 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type RefObject, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
-import { Mark } from '../parts/mark.tsx';
-import { useModalPanel } from '../parts/use-modal-panel.ts';
+import { Mark } from '../parts/operator-brand.tsx';
 import { useWords } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
-import { HeadList } from './head-list.tsx';
+import { HeadList, useFoundHeads } from './head-list.tsx';
 import { useHeads, usePage } from './page.tsx';
 import { toHash } from './place.ts';
 import { SettingsMenu } from './settings-menu.tsx';
 import { onShelf, type Shelf, tagsOf } from './shelf.ts';
-import { useFoundHeads } from './use-found-heads.ts';
 
 interface SidebarProps {
   readonly isMenuOpen: boolean;
@@ -208,4 +206,44 @@ function useHasBackground(): boolean {
     };
   }, [service]);
   return isSome || place.at === 'background';
+}
+
+interface ModalPanel {
+  readonly panel: RefObject<HTMLElement | null>;
+  readonly isOpen: boolean;
+  readonly close: () => void;
+  /** Where the focus goes at the end if what had it before is gone. */
+  readonly otherwise: string;
+}
+
+/** While a panel is open, nothing beside it can be reached; Escape closes it, and the focus goes back to where it was. */
+function useModalPanel({ panel, isOpen, close, otherwise }: ModalPanel): void {
+  const onKeyDown = useEffectEvent(({ key }: KeyboardEvent) => key === 'Escape' && close());
+  useEffect(() => {
+    const own = panel.current;
+    if (!isOpen || own === null) return;
+    const before = document.activeElement;
+    const beside = besideOf(own);
+    for (const each of beside) each.inert = true;
+    own.querySelector<HTMLElement>('a, button')?.focus();
+    const listen = (event: KeyboardEvent): void => void onKeyDown(event);
+    document.addEventListener('keydown', listen);
+    return () => {
+      document.removeEventListener('keydown', listen);
+      for (const each of beside) each.inert = false;
+      const isThere = before instanceof HTMLElement && before !== document.body && before.isConnected;
+      (isThere ? before : document.querySelector<HTMLElement>(otherwise))?.focus();
+    };
+  }, [panel, isOpen, otherwise]);
+}
+
+/** Everything outside of an element, but for the curtain that closes it. */
+function besideOf(own: HTMLElement): readonly HTMLElement[] {
+  const beside: HTMLElement[] = [];
+  for (let inner: HTMLElement = own; inner.parentElement !== null && inner !== document.body; inner = inner.parentElement) {
+    for (const each of inner.parentElement.children) {
+      if (each !== inner && each instanceof HTMLElement && !each.matches('.curtain, [role=status]')) beside.push(each);
+    }
+  }
+  return beside;
 }

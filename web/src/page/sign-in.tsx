@@ -1,7 +1,6 @@
 import { type FormEvent, useId, useState } from 'react';
 import { AwayNote } from '../offline/away-note.tsx';
-import { Mark } from '../parts/mark.tsx';
-import { Notice } from '../parts/notice.tsx';
+import { Mark, Notice } from '../parts/operator-brand.tsx';
 import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
 import type { SignInTrouble } from '../sign-in/sign-in-fault.ts';
 import { useSignInWords } from '../sign-in/sign-in-words.ts';

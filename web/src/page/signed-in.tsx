@@ -1,12 +1,11 @@
-import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { ReadyNotices } from '../notifications/ready-notices.ts';
 import { OfflineNote } from '../offline/offline-note.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Shortcuts } from '../palette/shortcuts.tsx';
-import { Guard } from '../parts/guard.tsx';
-import { lazyView } from '../parts/lazy-view.ts';
-import { MissingPart } from '../parts/missing-part.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
 import { listDeployments } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
@@ -15,7 +14,6 @@ import { type Place, toHash, toPlace } from './place.ts';
 import type { Session } from './session.ts';
 import { Sidebar } from './sidebar.tsx';
 import { useUndo } from './use-undo.tsx';
-import { VersionNote } from './version-note.tsx';
 
 const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
 const ConsentPage = lazyView(() => import('../consent/consent-page.tsx').then(({ ConsentPage: view }) => view));
@@ -26,6 +24,7 @@ const BackgroundPage = lazyView(() => import('../background/background-page.tsx'
 const TemporaryChat = lazyView(() => import('../temporary/temporary-chat.tsx').then(({ TemporaryChat: view }) => view));
 const SharedPage = lazyView(() => import('../share/shared-page.tsx').then(({ SharedPage: view }) => view));
 const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
+const everyMs = 300_000;
 
 interface SignedInProps {
   readonly session: Session;
@@ -136,4 +135,59 @@ function laterContent(place: Place, isAdmin: boolean, openMenu: () => void) {
 
 function focusMessage(): void {
   document.getElementById('message')?.focus();
+}
+
+/** Says that the service has a new version of the page. Nothing is reloaded by itself, and nothing while an answer is coming. */
+function VersionNote() {
+  const words = useWords();
+  const { library, asking } = usePage();
+  const isNew = useNewVersion();
+  const [isPutOff, setIsPutOff] = useState(false);
+  const isBusy = useSyncExternalStore(library.subscribe, () => asking.isBusy());
+  if (!isNew || isPutOff) return null;
+  const reload = (): void => {
+    library.saveAll();
+    location.reload();
+  };
+  return (
+    <div className="banner over-note version-note" role="status">
+      <Icon name="again" />
+      <p>{isBusy ? words.newVersionWaits : words.newVersion}</p>
+      {!isBusy && (
+        <button type="button" className="button" onClick={reload}>
+          {words.reload}
+        </button>
+      )}
+      <button type="button" className="button quiet" onClick={() => setIsPutOff(true)}>
+        {words.later}
+      </button>
+    </div>
+  );
+}
+
+/** Whether the service has another version of the page than this one; looked at now and then, and when somebody comes back to it. */
+function useNewVersion(): boolean {
+  const [isNew, setIsNew] = useState(false);
+  useEffect(() => {
+    if (isNew) return;
+    const look = (): void => {
+      if (!document.hidden && navigator.onLine) void isAnotherServed().then((isAnother) => isAnother && setIsNew(true));
+    };
+    const timer = setInterval(look, everyMs);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [isNew]);
+  return isNew;
+}
+
+/** The names of built scripts change with what is in them. False where that cannot be told. */
+async function isAnotherServed(): Promise<boolean> {
+  const own = document.querySelector('script[type="module"][src*="/assets/"]')?.getAttribute('src');
+  const answer = await fetch('./', { cache: 'no-cache', credentials: 'omit' }).catch(() => undefined);
+  if (own == null || answer?.ok !== true) return false;
+  const served = await answer.text().catch(() => '');
+  return served.includes('src="./assets/') && !served.includes(`src="${own}"`);
 }

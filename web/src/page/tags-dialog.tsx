@@ -1,11 +1,15 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { Head } from '../conversation/database.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
+import { useArranging } from './head-menu.tsx';
 import { useHeads } from './page.tsx';
 import { tagsOf } from './shelf.ts';
-import { useTagsWords } from './tags-words.ts';
-import { useArranging } from './use-arranging.ts';
 import '../parts/question-dialog.css';
+import { useWordsOf } from '../words/words.tsx';
+import { type TagsWords, tagsEnglish } from './tags-english.ts';
+import { tagsFrench } from './tags-french.ts';
+import { tagsGerman } from './tags-german.ts';
+import { tagsSpanish } from './tags-spanish.ts';
 
 const mostTags = 20;
 
@@ -65,4 +69,9 @@ export function TagsDialog({ head, title, close }: TagsDialogProps) {
       </div>
     </dialog>
   );
+}
+
+/** What the tags of a conversation say; apart from the other words, so that it is loaded with them. */
+function useTagsWords(): TagsWords {
+  return useWordsOf({ en: tagsEnglish, de: tagsGerman, fr: tagsFrench, es: tagsSpanish });
 }

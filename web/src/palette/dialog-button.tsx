@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Icon, type IconName } from '../parts/icon.tsx';
-import { LaterDialog } from '../parts/later-dialog.tsx';
+import { LaterDialog } from '../parts/lazy-view.tsx';
 import { useCommands } from './use-commands.ts';
 
 interface DialogButtonProps {

@@ -1,7 +1,7 @@
 import { Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
 import { isComposing } from '../parts/is-composing.ts';
-import { lazyView } from '../parts/lazy-view.ts';
+import { lazyView } from '../parts/lazy-view.tsx';
 import { useWords } from '../words/words.tsx';
 import { useCommands } from './use-commands.ts';
 import { useFollow } from './use-follow.ts';

@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react';
-import { PageHeader } from './page-header.tsx';
-import { useTitle } from './use-title.ts';
+import { type ReactNode, useEffect } from 'react';
+import { useWords } from '../words/words.tsx';
+import { Icon } from './icon.tsx';
 
 interface NamedPageProps {
   /** In the line above the content. */
@@ -23,4 +23,31 @@ export function NamedPage({ name, title = name, isBusy, openMenu, children }: Na
       {children}
     </main>
   );
+}
+
+/** The line above the content; on narrow screens with the way to the conversations. */
+export function PageHeader({ openMenu, children }: { readonly openMenu: () => void; readonly children: ReactNode }) {
+  const words = useWords();
+  return (
+    <header className="page-header">
+      <button
+        type="button"
+        className="icon-button narrow-only"
+        aria-label={words.showConversations}
+        title={words.showConversations}
+        onClick={openMenu}
+      >
+        <Icon name="menu" />
+      </button>
+      {children}
+    </header>
+  );
+}
+
+/** Names the window by what it shows, and the product. */
+export function useTitle(title: string): void {
+  const { product } = useWords();
+  useEffect(() => {
+    document.title = `${title} · ${product}`;
+  }, [title, product]);
 }

@@ -1,8 +1,7 @@
 import type { Fault } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
 import { saidOf } from '../words/fault-words.ts';
-import { useLanguage } from '../words/words.tsx';
-import { FaultDetails } from './fault-details.tsx';
+import { useLanguage, useWords } from '../words/words.tsx';
 
 /** What went wrong in words, and what helps; nothing where nothing did. */
 export function Trouble({ fault }: { readonly fault: Fault | undefined }) {
@@ -17,5 +16,17 @@ export function Trouble({ fault }: { readonly fault: Fault | undefined }) {
       </p>
       {wasAnswered && said !== fault.message && <FaultDetails fault={fault} />}
     </div>
+  );
+}
+
+/** What the people who run the service want to know of a fault. */
+export function FaultDetails({ fault: { code, message, requestId } }: { readonly fault: Fault }) {
+  const words = useWords();
+  return (
+    <details className="small soft">
+      <summary>{words.faultDetails}</summary>
+      {message !== '' && <p>{message}</p>}
+      <p>{[code, requestId !== undefined && words.reference(requestId)].filter(Boolean).join(' · ')}</p>
+    </details>
   );
 }

@@ -1,9 +1,13 @@
 import type { Conversation } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { useSearchWords } from './search-words.ts';
 import { useMarks } from './use-marks.ts';
 import './found-bar.css';
+import { useWordsOf } from '../words/words.tsx';
+import { type SearchWords, searchEnglish } from './search-english.ts';
+import { searchFrench } from './search-french.ts';
+import { searchGerman } from './search-german.ts';
+import { searchSpanish } from './search-spanish.ts';
 
 interface FoundBarProps {
   readonly conversation: Conversation;
@@ -41,4 +45,9 @@ export function FoundBar({ conversation, query }: FoundBarProps) {
       </button>
     </search>
   );
+}
+
+/** What is said of what a search has found; apart from the other words, so that only who opens it loads it. */
+function useSearchWords(): SearchWords {
+  return useWordsOf({ en: searchEnglish, de: searchGerman, fr: searchFrench, es: searchSpanish });
 }

@@ -1,6 +1,6 @@
 import { usePage } from '../page/page.tsx';
 import { DialogButton } from '../palette/dialog-button.tsx';
-import { lazyView } from '../parts/lazy-view.ts';
+import { lazyView } from '../parts/lazy-view.tsx';
 import { useWords } from '../words/words.tsx';
 
 const ShareDialog = lazyView(() => import('./share-dialog.tsx').then(({ ShareDialog: view }) => view));

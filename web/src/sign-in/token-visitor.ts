@@ -1,5 +1,4 @@
-import { forgetKey } from '../page/kept-key.ts';
-import type { Visitor, VisitorsProvider } from '../page/visitor.ts';
+import { forgetKey, type Visitor, type VisitorsProvider } from '../page/visitor.ts';
 import type { Shown } from '../service/credentials.ts';
 import type { Words } from '../words/english.ts';
 import { beginSignIn } from './authorization-code.ts';

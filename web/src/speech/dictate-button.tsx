@@ -1,9 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
-import { useLanguage } from '../words/words.tsx';
-import { useDictationWords } from './dictation-words.ts';
+import { useLanguage, useWordsOf } from '../words/words.tsx';
 import { findHearing, type Hearing, listen, onChosen } from './recognition.ts';
 import './dictation.css';
+import { type DictationWords, dictationEnglish } from './dictation-english.ts';
+import { dictationFrench } from './dictation-french.ts';
+import { dictationGerman } from './dictation-german.ts';
+import { dictationSpanish } from './dictation-spanish.ts';
 
 interface DictateButtonProps {
   /** What is written already. */
@@ -60,4 +63,9 @@ export function DictateButton({ text, setText }: DictateButtonProps) {
       </p>
     </>
   );
+}
+
+/** Apart from the other words, so that only who dictates loads them. */
+function useDictationWords(): DictationWords {
+  return useWordsOf({ en: dictationEnglish, de: dictationGerman, fr: dictationFrench, es: dictationSpanish });
 }

@@ -5,9 +5,13 @@ import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
 import { type Page, PageContext, usePage } from '../page/page.tsx';
 import { nextFrame } from '../page/session.ts';
 import { Icon } from '../parts/icon.tsx';
-import { useTemporaryWords } from './temporary-words.ts';
 import './temporary.css';
-import { useQuestion } from '../parts/use-question.tsx';
+import { useQuestion } from '../parts/question-dialog.tsx';
+import { useWordsOf } from '../words/words.tsx';
+import { type TemporaryWords, temporaryEnglish } from './temporary-english.ts';
+import { temporaryFrench } from './temporary-french.ts';
+import { temporaryGerman } from './temporary-german.ts';
+import { temporarySpanish } from './temporary-spanish.ts';
 
 interface TemporaryChatProps {
   /** The deployment that it is to begin with. */
@@ -91,4 +95,9 @@ function useLeaveQuestion(isOn: boolean, question: string, answer: string): Reac
     };
   }, [isOn, question, answer, ask, hold]);
   return dialog;
+}
+
+/** What is said of a chat that is kept nowhere; apart from the other words, so that only who chooses one loads it. */
+function useTemporaryWords(): TemporaryWords {
+  return useWordsOf({ en: temporaryEnglish, de: temporaryGerman, fr: temporaryFrench, es: temporarySpanish });
 }

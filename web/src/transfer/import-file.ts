@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Conversation } from '../conversation/conversation.ts';
-import { type Imported, type Lost, mostTurns, type Said, toId, toTurns } from './imported.ts';
+import { type Imported, type Lost, mostTurns, type Said, shownTo, toId, toMs, toTurns } from './imported.ts';
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
-import { readChatGpt } from './read-chatgpt.ts';
-import { readOpenWebUi } from './read-open-webui.ts';
 import { readOwn } from './read-own.ts';
+
+/** Steps and thoughts, which versions before its lists of outputs wrote into the text. */
+// Pattern bound: a message of the user's own export file, in the user's own browser.
+const folded = /<details type="[a-z_]+"[^>]*>[\s\S]*?<\/details>\s*/g;
 
 /** What came of a file. */
 export interface ImportReport {
@@ -139,4 +141,92 @@ function textOf({ type, text }: JsonObject): string {
   if (type !== 'text') return '';
   if (typeof text === 'string') return text;
   return isJsonObject(text) && typeof text.value === 'string' ? text.value : '';
+}
+
+/** A conversation of ChatGPT's export; undefined if it has none of its form. */
+function readChatGpt(item: JsonObject, nowMs: number): Imported | undefined {
+  const { mapping, title, create_time, update_time, is_archived, current_node } = item;
+  if (!isJsonObject(mapping)) return undefined;
+  const nodes = Object.entries(mapping);
+  if (nodes.length > mostTurns) return undefined;
+  const lost: Lost = { files: 0, steps: 0 };
+  const said = new Map(nodes.map(([id, node]) => [id, toChatGptSaid(id, isJsonObject(node) ? node : {}, lost)]));
+  const createdAtMs = toMs(create_time) ?? nowMs;
+  const turns = toTurns(said, createdAtMs);
+  if (Object.keys(turns).length === 0) return undefined;
+  const model = [...said.values()].findLast((each) => each.model !== undefined)?.model ?? '';
+  return {
+    ...{ lost, model },
+    conversation: {
+      ...{ id: toId(item.conversation_id ?? item.id), title: typeof title === 'string' ? title.slice(0, 200) : '' },
+      ...(is_archived === true && { archived: true }),
+      ...{ deployment: '', createdAtMs, updatedAtMs: toMs(update_time) ?? createdAtMs, turns },
+      shown: shownTo(typeof current_node === 'string' ? current_node : '', said, turns),
+    },
+  };
+}
+
+function toChatGptSaid(id: string, { message, parent }: JsonObject, lost: Lost): Said {
+  const none: Said = { id, parent: typeof parent === 'string' ? parent : '', text: '', atMs: undefined };
+  if (!isJsonObject(message)) return none;
+  const { author, content, metadata, recipient, create_time } = message;
+  const role = isJsonObject(author) ? author.role : undefined;
+  const more = isJsonObject(metadata) ? metadata : {};
+  if (more.is_visually_hidden_from_conversation === true || role === 'system' || !isJsonObject(content)) return none;
+  const type = content.content_type;
+  const isSpoken = type === 'text' || type === 'multimodal_text';
+  if (role === 'tool' || !isSpoken || (role === 'assistant' && (recipient ?? 'all') !== 'all')) {
+    lost.steps += 1;
+    return none;
+  }
+  const parts = Array.isArray(content.parts) ? content.parts : [];
+  const attached = Array.isArray(more.attachments) ? more.attachments.length : 0;
+  lost.files += Math.max(attached, parts.filter(isJsonObject).length);
+  const text = parts.filter((part) => typeof part === 'string').join('\n');
+  if (text.trim() === '' && role !== 'user') return none;
+  return {
+    ...{ ...none, text, atMs: toMs(create_time), kind: role === 'user' ? 'question' : 'reply' },
+    ...(typeof more.model_slug === 'string' && { model: more.model_slug }),
+  };
+}
+
+/** A conversation of Open WebUI's export; undefined if it has none of its form. */
+function readOpenWebUi(item: JsonObject, nowMs: number): Imported | undefined {
+  const chat = isJsonObject(item.chat) ? item.chat : {};
+  const history = isJsonObject(chat.history) ? chat.history : {};
+  if (!isJsonObject(history.messages)) return undefined;
+  const messages = Object.entries(history.messages);
+  if (messages.length > mostTurns) return undefined;
+  const lost: Lost = { files: 0, steps: 0 };
+  const said = new Map(messages.map(([id, message]) => [id, toOpenWebUiSaid(id, isJsonObject(message) ? message : {}, lost)]));
+  const createdAtMs = toMs(item.created_at) ?? nowMs;
+  const turns = toTurns(said, createdAtMs);
+  if (Object.keys(turns).length === 0) return undefined;
+  const title = typeof item.title === 'string' ? item.title : chat.title;
+  const last = [...said.values()].findLast(({ model }) => model !== undefined);
+  const shown = typeof history.currentId === 'string' ? history.currentId : '';
+  return {
+    ...{ lost, model: last?.model ?? '' },
+    conversation: {
+      ...{ id: toId(item.id ?? chat.id), title: typeof title === 'string' ? title.slice(0, 200) : '' },
+      ...(item.archived === true && { archived: true }),
+      ...(item.pinned === true && { pinned: true }),
+      ...{ deployment: '', createdAtMs, updatedAtMs: toMs(item.updated_at) ?? createdAtMs, turns },
+      shown: shownTo(shown, said, turns),
+    },
+  };
+}
+
+function toOpenWebUiSaid(id: string, message: JsonObject, lost: Lost): Said {
+  const { role, content, parentId, files, output, model, timestamp } = message;
+  const none: Said = { id, parent: typeof parentId === 'string' ? parentId : '', text: '', atMs: undefined };
+  if (role !== 'user' && role !== 'assistant') return none;
+  if (Array.isArray(files)) lost.files += files.length;
+  if (Array.isArray(output)) lost.steps += output.filter((each) => isJsonObject(each) && each.type !== 'message').length;
+  const written = typeof content === 'string' ? content : '';
+  if (role === 'user') return { ...none, kind: 'question', text: written, atMs: toMs(timestamp) };
+  if (!Array.isArray(output)) lost.steps += written.match(folded)?.length ?? 0;
+  const text = written.replace(folded, '');
+  if (text.trim() === '') return none;
+  return { ...none, kind: 'reply', text, atMs: toMs(timestamp), ...(typeof model === 'string' && { model }) };
 }

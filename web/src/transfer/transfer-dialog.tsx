@@ -1,12 +1,14 @@
 import { useId, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
-import { useWords } from '../words/words.tsx';
-import { useTransferWords } from './transfer-words.ts';
+import { useWords, useWordsOf } from '../words/words.tsx';
 import { type Transfer, useTransfer } from './use-transfer.ts';
 import '../parts/question-dialog.css';
 import './transfer.css';
-import type { TransferWords } from './transfer-english.ts';
+import { type TransferWords, transferEnglish } from './transfer-english.ts';
+import { transferFrench } from './transfer-french.ts';
+import { transferGerman } from './transfer-german.ts';
+import { transferSpanish } from './transfer-spanish.ts';
 
 /** Takes all conversations along in a file, and brings them from one. */
 export function TransferDialog({ close }: { readonly close: () => void }) {
@@ -102,4 +104,9 @@ function toReportLines(transfer: Transfer, words: TransferWords): readonly strin
     ...(lost.steps > 0 ? [words.lostSteps(lost.steps)] : []),
     ...(isCut ? [words.importCut] : []),
   ];
+}
+
+/** What the dialog for taking conversations along says; apart from the other words, so that only who opens it loads it. */
+function useTransferWords(): TransferWords {
+  return useWordsOf({ en: transferEnglish, de: transferGerman, fr: transferFrench, es: transferSpanish });
 }

@@ -2,7 +2,7 @@ import { trimEndSlashes } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isQuickAppSchemaId } from '#contract/quick-app/schema-id.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../tools.ts';
+import type { ImportTools } from '../result.ts';
 import { commonFates, toCommon } from './common.ts';
 
 const fates = {
@@ -12,6 +12,17 @@ const fates = {
   routes: 'Parley has no routes',
   mcp: 'every deployment that chats is an MCP server, at /v1/deployments/{id}/mcp',
   invalid: null,
+};
+
+const addonFates = {
+  ...commonFates,
+  iconUrl: 'addons have no picture here',
+  displayVersion: 'addons have no version here',
+  features: 'addons have no features here',
+  defaults: 'addons have no defaults here',
+  forwardAuthToken: 'the token of a user is never handed on',
+  inputAttachmentTypes: 'addons take no attachments',
+  maxInputAttachments: 'addons take no attachments',
 };
 
 /** The entries of `applications`. */
@@ -68,4 +79,31 @@ function toEndpoint(id: string, application: ForeignObject): string | undefined 
   const endpoint = application.text('endpoint');
   if (base === undefined) return endpoint === '' ? undefined : endpoint;
   return `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/chat/completions`;
+}
+
+/** The entries of `addons`. Those for some roles only are left out: here an addon is open to everybody. */
+export function importAddons(root: ForeignObject, { notes, variables, result }: ImportTools): void {
+  for (const [name, addon] of root.named('addons')) {
+    const endpoint = addon.text('endpoint');
+    if (addon.value('userRoles') !== undefined) {
+      notes.lose(addon.path, 'is left out: addons are open to everybody here, and this one is for some roles');
+      continue;
+    }
+    if (endpoint === undefined) {
+      notes.lose(addon.path, 'is left out: it has no endpoint', addon.whatIsMeant('endpoint'));
+      continue;
+    }
+    const displayName = addon.text('displayName');
+    const description = addon.text('description');
+    const token = addon.text('token');
+    addon.leave(addonFates, 'an addon of DIAL');
+    const bearer = token && { type: 'bearer', token: variables.reference(token, addon.at('token'), `${name}_token`) };
+    const entry = {
+      url: variables.address(endpoint, addon.at('endpoint'), name),
+      ...(displayName && { displayName: variables.text(displayName) }),
+      ...(description !== undefined && { description: variables.text(description) }),
+      ...(bearer && { authorization: bearer }),
+    };
+    result.put('addons', name, result.from(addon.path, entry));
+  }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Fates, ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../tools.ts';
+import type { ImportTools } from '../result.ts';
 
 /** What becomes of an address for calls of the Responses API. */
 export const responsesByChat = 'calls of the Responses API are answered by way of chat completions';

@@ -1,7 +1,7 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../tools.ts';
+import type { ImportTools } from '../result.ts';
 
 const fates = {
   loggingKey: null,

@@ -1,11 +1,9 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { defaultRole } from '#contract/roles.ts';
 import { ForeignObject } from '../foreign-object.ts';
-import type { Notes } from '../notes.ts';
 import { type Source, SourceFault } from '../read-source.ts';
-import type { ImportTools } from '../tools.ts';
-import { importAddons } from './addons.ts';
-import { importApplications } from './applications.ts';
+import type { ImportTools, Notes } from '../result.ts';
+import { importAddons, importApplications } from './applications.ts';
 import { importIdentityProviders } from './identity-providers.ts';
 import { importKeys } from './keys.ts';
 import { importModels } from './models.ts';

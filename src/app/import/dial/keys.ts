@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { isReference } from '#configuration/substitute.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../tools.ts';
+import type { ImportTools } from '../result.ts';
 
 /** Digests of shorter keys are soon guessed. */
 const shortest = 16;

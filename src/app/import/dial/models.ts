@@ -1,8 +1,8 @@
+import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { ImportTools } from '../tools.ts';
-import { commonFates, toCommon } from './common.ts';
-import { toService } from './upstreams.ts';
+import type { ImportTools } from '../result.ts';
+import { commonFates, responsesByChat, toCommon } from './common.ts';
 
 const fates = {
   ...commonFates,
@@ -12,6 +12,16 @@ const fates = {
 
 const limitKeys = ['maxTotalTokens', 'maxPromptTokens', 'maxCompletionTokens'] as const;
 const priceKeys = ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const;
+const operation = /\/(chat\/completions|embeddings)\/?(?=\?|$)/;
+const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
+
+const upstreamFates = {
+  id: null,
+  responsesEndpoint: responsesByChat,
+  interfaces: 'an upstream has one `endpoint` here',
+  baseUrl: 'an upstream has one `endpoint` here',
+  authType: 'the adapter is told the key as it is',
+};
 
 /** The entries of `models`. */
 export function importModels(root: ForeignObject, tools: ImportTools): void {
@@ -70,4 +80,76 @@ function pick(object: ForeignObject, keys: readonly string[]): JsonObject {
       return number === undefined ? [] : [[key, number]];
     }),
   );
+}
+
+interface ModelParts {
+  readonly id: string;
+  readonly type: 'chat' | 'embedding';
+  readonly tools: ImportTools;
+}
+
+/** How a model is served: its upstreams, and its adapter if there is one. */
+type Service = JsonObject & { readonly upstreams: readonly JsonObject[] };
+
+/** A plain server of OpenAI's API is called as one; an adapter is called as DIAL calls it. Undefined, and told, if nothing can be called. */
+function toService(model: ForeignObject, parts: ModelParts): Service | undefined {
+  const { id, tools } = parts;
+  const address = toAddress(model, parts);
+  if (address === undefined) return undefined;
+  const base = address.replace(operation, '');
+  const [, named] = deployment.exec(base) ?? [];
+  const override = model.text('overrideName');
+  const entries = model.items('upstreams');
+  const name = tools.variables.environment(override ?? named ?? id);
+  if (entries.length === 0 && named === undefined && base !== address)
+    return { upstreams: [tools.result.from(model.path, { endpoint: base, model: name })] };
+  const upstreams = entries.map((entry) => toUpstream(entry, parts));
+  if (upstreams.length === 0) upstreams.push(tools.result.from(model.path, {}));
+  if (override !== undefined)
+    tools.notes.lose(
+      model.at('overrideName'),
+      'is not carried: the adapter is sent the `model` of the request',
+      'name it in the address if the adapter goes by that',
+    );
+  return { protocol: 'dial', endpoint: address, upstreams };
+}
+
+function toUpstream(entry: ForeignObject, { id, tools }: ModelParts): JsonObject {
+  const { variables, result } = tools;
+  const endpoint = entry.text('endpoint') || undefined;
+  const key = entry.text('key') || undefined;
+  const extra = entry.value('extraData');
+  const weight = entry.number('weight');
+  const tier = entry.number('tier');
+  entry.leave(upstreamFates, 'an upstream of DIAL');
+  const toExtra = (path = entry.at('extraData')): unknown =>
+    typeof extra === 'string' ? variables.reference(extra, path, `${id}_extra_data`) : variables.value(extra, path, id);
+  return result.from(entry.path, {
+    ...(endpoint !== undefined && { endpoint: variables.address(endpoint, entry.at('endpoint'), `${id}_upstream`) }),
+    ...(key !== undefined && { key: variables.reference(key, entry.at('key'), `${id}_key`) }),
+    ...(extra !== undefined && { extraData: toExtra() }),
+    ...(weight !== undefined && weight !== 1 && { weight: Math.max(0, weight) }),
+    ...(tier !== undefined && tier !== 0 && { tier }),
+  });
+}
+
+/** Where the model is called: its `endpoint`, or what its `interfaces` come to. */
+function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): string | undefined {
+  const { notes, variables } = tools;
+  const [name, path] = type === 'chat' ? ['openaiChatCompletions', 'chat/completions'] : ['openaiEmbeddings', 'embeddings'];
+  const interfaces = model.object('interfaces');
+  const base = interfaces?.object(name)?.text('baseUrl');
+  interfaces?.leave(
+    {
+      anthropicMessages: 'one interface is carried, that of the type of the model',
+      openaiResponses: responsesByChat,
+    },
+    'the interfaces of a model',
+  );
+  const endpoint = model.text('endpoint');
+  const address = base === undefined ? endpoint : `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/${path}`;
+  if (address !== undefined && address !== '')
+    return variables.address(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
+  notes.lose(model.path, 'is left out: it has no endpoint that Parley could call', model.whatIsMeant('endpoint'));
+  return undefined;
 }

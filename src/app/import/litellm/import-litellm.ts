@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import { type Source, SourceFault } from '../read-source.ts';
-import type { ImportTools } from '../tools.ts';
-import type { LitellmTools } from './litellm-tools.ts';
+import type { ImportTools } from '../result.ts';
 import { lostGeneral, lostRouter, lostSettings, lostTop } from './lost-keys.ts';
 import { type Group, readModelList } from './model-list.ts';
+import type { LitellmTools } from './upstream.ts';
 
 /** The configuration of a LiteLLM proxy as one of Parley. */
 export function importLitellm(sources: readonly Source[], imported: ImportTools): void {

@@ -1,10 +1,9 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { Variables } from '../variables.ts';
-import type { LitellmTools } from './litellm-tools.ts';
+import type { Variables } from '../result.ts';
 import { lostInfo, lostParams } from './lost-keys.ts';
-import { toUpstream } from './upstream.ts';
+import { type LitellmTools, toUpstream } from './upstream.ts';
 
 /** What is served under one name. */
 export interface Group {

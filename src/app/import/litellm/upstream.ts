@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { isApiVersion } from '#contract/api-version.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';
-import type { LitellmTools } from './litellm-tools.ts';
+import type { ImportTools } from '../result.ts';
 import { findProvider, type Provider, type ServedBy } from './providers.ts';
 
 /** LiteLLM names a version of its own to Azure if the configuration has none. */
@@ -197,4 +197,12 @@ class UpstreamReader {
   #secret(secret: string, key: string, wish: string): string {
     return this.#tools.variables.reference(secret, this.#at(key), `${this.#id}_${wish}`);
   }
+}
+
+/** What the entries of a model list are read with. */
+export interface LitellmTools extends ImportTools {
+  /** The values of `credential_list`, by name. */
+  readonly credentials: ReadonlyMap<string, ForeignObject>;
+  /** Seconds until a reply must begin, for entries that do not say; from `request_timeout`. */
+  readonly timeoutSeconds: number | undefined;
 }

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
-import { Caches } from '#base/cache/cache-registry.ts';
+import { type BoundedCache, type BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
 import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
@@ -14,7 +13,7 @@ import type {
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { requireStorable } from '../engine/require-storable.ts';
+import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema, SealedRow } from '../schema.ts';
 import {
@@ -23,13 +22,14 @@ import {
   findRows,
   type HeadRow,
   lockRow,
+  openEntry,
   openHeads,
   rowsOfUnknownRoles,
+  sealApplicationsAnew,
   type WrittenRow,
   writeRow,
 } from './application-rows.ts';
 import { findVersionRow, listVersions } from './application-versions.ts';
-import { openEntry, sealApplicationsAnew } from './seal-applications.ts';
 
 /** What was let in once can be read, whatever is let in today: one row must not keep a whole list from its readers. */
 const storedBounds = { maxDepth: defaultJsonBounds.maxDepth, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };

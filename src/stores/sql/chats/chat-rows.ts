@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
-import type { ChatTurn } from '#contract/page/chat-patch.ts';
+import type { ChatTurn } from '#contract/page/stored-chat.ts';
 import type { ChatHead, ChatPlace, DeletedChat } from '#domain/chats/chat-store.ts';
 import { openSealed } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';

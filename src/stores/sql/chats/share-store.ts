@@ -3,7 +3,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import type { ChatShare, ChatSnapshot, NewShare, OpenedShare, ShareBounds, ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatPlace } from '#domain/chats/chat-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import { requireStorable } from '../engine/require-storable.ts';
+import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';

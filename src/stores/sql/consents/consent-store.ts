@@ -1,11 +1,16 @@
 import { Compile } from 'typebox/compile';
 import { ConsentBody, type ConsentForm } from '#contract/consent.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
-import type { ConsentStore, StoredConsent } from '#domain/consent/consent-store.ts';
+import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import { type NoteInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
-import { fromRecordJson, toRecordJson } from '../engine/record-json.ts';
-import { requireStorable } from '../engine/require-storable.ts';
+import {
+  fromRecordJson,
+  type NoteInvalidEntry,
+  readEntry,
+  requireStorable,
+  toRecordJson,
+  withoutInvalid,
+} from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ConsentRow } from '../schema.ts';
 

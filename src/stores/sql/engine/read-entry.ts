@@ -1,3 +1,5 @@
+import { parseJson } from '#base/json/json.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 
 /** Called with the kind and the id of a stored entry that is invalid, and with the error. */
@@ -23,4 +25,24 @@ export function readEntry<Entry>(
 /** Returns the entries that are valid. */
 export function withoutInvalid<Entry>(entries: readonly (Entry | undefined)[]): readonly Entry[] {
   return entries.filter((entry) => entry !== undefined);
+}
+
+/** Keys are kept apart from the syntax, so that every text can be one, `__proto__` too. */
+export function toRecordJson(record: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(Object.entries(record));
+}
+
+/** What `toRecordJson` was given. */
+export function fromRecordJson<Value>(text: string): Record<string, Value> {
+  return Object.fromEntries(parseJson(text) as [string, Value][]);
+}
+
+/** The texts of a JSON array. */
+export function fromRecordList(text: string): readonly string[] {
+  return parseJson(text) as readonly string[];
+}
+
+/** Throws StoreFault if one of these keys is too long or cannot be stored. */
+export function requireStorable(...keys: readonly string[]): void {
+  if (!keys.every(isStorableKey)) throw new StoreFault('the key is too long, or not a text that can be stored');
 }

@@ -10,7 +10,7 @@ import { type NoteInvalidEntry, readEntry, withoutInvalid } from '../engine/read
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
-import type { CaseRow, EvaluationRow } from './evaluation-schema.ts';
+import type { CaseRow, EvaluationRow } from './evaluation-tables.ts';
 
 const resultsAtOnce = 50;
 const placeOf = (id: string, nth: number): string => `result ${nth} of ${id}`;

@@ -12,8 +12,7 @@ import type {
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import type { DocumentRow } from './passage-schema.ts';
-import { type WordsQuery, wordSearchOf } from './passage-search.ts';
-import { exactShareOf, shareOf, toAskedWords, toIdentifiers } from './passage-words.ts';
+import { exactShareOf, shareOf, toAskedWords, toIdentifiers, type WordsQuery, wordSearchOf } from './passage-search.ts';
 
 /** So many passages are written or dropped in one step: it takes some milliseconds, in which others wait. */
 const rowsAtOnce = 50;

@@ -1,6 +1,28 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
-import { toIndexWords } from './passage-words.ts';
+
+const longestJoined = 64;
+const maxAsked = 64;
+const compound = /[\p{L}\p{N}\p{M}]+(?:[-_./:+#&@'’][\p{L}\p{N}\p{M}]+)*/gu;
+const notAscii = /[^ -~\s]/;
+const parts = /[\p{L}\p{N}]+/gu;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
+
+/** English endings, longest first. */
+const endings = ['ing', 'ed', 'es', 'ly', 's', 'e'] as const;
+const minStemChars = 3;
+const maxIdentifierChars = 256;
+const empty = new Set(
+  'a an and are as at be but by can could did do does for from had has have how i if in is it its me my of on or our shall should so than that the their them then there these they this to us was we were what when where which who whose why will with would you your'.split(
+    ' ',
+  ),
+);
+
+const ordinal = /^\p{N}+(?:st|nd|rd|th|s)$/iu;
+const dottedName = /\p{L}\p{L}[._:]\p{L}\p{L}/u;
+const upperCaseGroups = /^\p{Lu}+(?:[-/]\p{Lu}+)+$/u;
+const innerCapital = /\p{Ll}\p{Lu}/u;
 
 /** A passage as its words are indexed. */
 interface WordsEntry {
@@ -95,4 +117,90 @@ function quoted(word: string): string {
 
 function quotedWord(word: string): string {
   return `'${word}'`;
+}
+
+/**
+ * The words of a text for the index of an engine, which parts them at spaces and takes English endings off: without marks
+ * above letters; codes such as `AB-1234/x` whole and in parts; scripts without spaces by pairs of signs.
+ */
+export function toIndexWords(text: string): string {
+  return [...wordsOf(text)].join(' ');
+}
+
+/** The words of a question that are worth looking up, each once. */
+export function toAskedWords(text: string): string[] {
+  const all = [...new Set(wordsOf(text))];
+  const telling = all.filter((word) => !empty.has(word));
+  return (telling.length > 0 ? telling : all).slice(0, maxAsked);
+}
+
+/**
+ * What of a question names one thing exactly, as the index has it: codes and versions (`E4103`, `AB-12/x`), names of files and
+ * settings (`a.json`, `max_tokens`), names with capitals in them (`maxTokens`), numbers of four digits and more.
+ */
+export function toIdentifiers(text: string): string[] {
+  const found = [...text.matchAll(compound)].map(([word]) => word).filter(isIdentifier);
+  return [...new Set(found.flatMap((word) => [...wordsOf(word)].slice(0, 1)))].slice(0, maxAsked);
+}
+
+function isIdentifier(word: string): boolean {
+  if (word.length > maxIdentifierChars) return false;
+  const hasLetter = /\p{L}/u.test(word);
+  const digitCount = word.match(/\p{N}/gu)?.length ?? 0;
+  if (hasLetter ? digitCount > 0 && !ordinal.test(word) : digitCount >= 4) return true;
+  return dottedName.test(word) || upperCaseGroups.test(word) || innerCapital.test(word);
+}
+
+/** The share of the identifiers that a text has. */
+export function exactShareOf(identifiers: readonly string[], text: string): number {
+  if (identifiers.length === 0) return 0;
+  const words = new Set(wordsOf(text));
+  return identifiers.filter((identifier) => words.has(identifier)).length / identifiers.length;
+}
+
+/** The share of the asked words that a text has, whatever their English endings are. */
+export function shareOf(asked: readonly string[], text: string): number {
+  const stems = new Set<string>();
+  for (const word of wordsOf(text)) stems.add(toStem(word));
+  return asked.filter((word) => stems.has(toStem(word))).length / Math.max(1, asked.length);
+}
+
+function toStem(word: string): string {
+  const ending = endings.find((each) => word.length - each.length >= minStemChars && word.endsWith(each)) ?? '';
+  return word.slice(0, word.length - ending.length);
+}
+
+function* wordsOf(text: string): Iterable<string> {
+  for (const [found] of toPlain(text).matchAll(compound)) {
+    const pieces = found.match(parts) ?? [];
+    if (pieces.length > 1) {
+      const glue = /\p{L}/u.test(found) ? '' : 'd';
+      yield pieces.join(glue).slice(0, longestJoined);
+    }
+    for (const piece of pieces) yield* spaced(piece);
+  }
+}
+
+/** Most text has nothing to be taken off. */
+function toPlain(text: string): string {
+  const plain = notAscii.test(text)
+    ? text
+        .normalize('NFKD')
+        .replace(/\p{Mn}+/gu, '')
+        .normalize('NFC')
+    : text;
+  return plain.toLowerCase();
+}
+
+function* spaced(piece: string): Iterable<string> {
+  if (!notAscii.test(piece)) return yield piece;
+  let at = 0;
+  for (const run of piece.matchAll(unspaced)) {
+    if (run.index > at) yield piece.slice(at, run.index);
+    const signs = [...run[0]];
+    if (signs.length === 1) yield run[0];
+    for (let index = 0; index + 1 < signs.length; index += 1) yield `${signs[index]}${signs[index + 1]}`;
+    at = run.index + run[0].length;
+  }
+  if (at < piece.length) yield piece.slice(at);
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { ConversationPlace } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
-import { requireStorable } from '../engine/require-storable.ts';
+import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import { openSealed } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ConversationItemRow } from './response-schema.ts';

@@ -3,7 +3,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { ResponseStatus, RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
 import { itemsOf } from '#domain/responses/stored-items.ts';
-import { requireStorable } from '../engine/require-storable.ts';
+import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import { openSealed } from '../open-sealed.ts';
 import type { ResponseRow } from './response-schema.ts';
 

@@ -7,11 +7,10 @@ import { shownId } from '#domain/deployments/application-store.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
-import { serveEarly } from '../../http/serve-early.ts';
-import { notFound } from '../place-in.ts';
-import { identifyUser, isOwner, openOwn } from '../who-may.ts';
+import { serveEarly } from '../../http/serve-raw.ts';
+import type { EvaluationDeps } from '../application-deps.ts';
+import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
 import { bucketIn, refuseLargeCases } from './case-routes.ts';
-import type { EvaluationDeps } from './evaluation-deps.ts';
 import { toShownComparison, toShownEvaluation, toShownResult } from './to-shown.ts';
 
 const base = '/v1/evaluations/applications/';

@@ -3,6 +3,7 @@ import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation
 import { EvaluationRequestForm } from '#contract/evaluation/evaluation-request.ts';
 import {
   type ApiOperation,
+  buildObject,
   inPath,
   inQuery,
   json,
@@ -29,11 +30,7 @@ const evaluationCase: NamedSchema = { name: 'EvaluationCase', schema: Evaluation
 const { name, input, checks } = EvaluationCase.properties;
 const savedCase: NamedSchema = {
   name: 'SavedEvaluationCase',
-  schema: {
-    type: 'object',
-    required: ['id', 'input', 'checks', 'createdAt', 'updatedAt'],
-    properties: { id: text, name, input, checks, createdAt: milliseconds, updatedAt: milliseconds },
-  },
+  schema: buildObject({ id: text, name, input, checks, createdAt: milliseconds, updatedAt: milliseconds }, ['name']),
 };
 const caseList: NamedSchema = { name: 'EvaluationCaseList', schema: listOf(savedCase) };
 
@@ -154,7 +151,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
           anyOf: [
             evaluationCase,
             { type: 'array', items: evaluationCase },
-            { type: 'object', properties: { cases: { type: 'array', items: evaluationCase } }, required: ['cases'] },
+            buildObject({ cases: { type: 'array', items: evaluationCase } }),
           ],
         },
         { one: { summary: 'One case', value: exampleCase } },

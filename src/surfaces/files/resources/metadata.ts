@@ -1,10 +1,20 @@
+import { ParleyError } from '#contract/errors/errors.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { publicBucket } from '#domain/files/bucket.ts';
 import type { FolderPage, FolderQuery } from '#domain/files/list-folder.ts';
-import { asFolder, isFolder, isTooLong, type ResourceKind, type ResourcePlace, toPlace } from '#domain/files/resource-place.ts';
+import {
+  asFolder,
+  type ContentKind,
+  isFolder,
+  isTooLong,
+  maxNamedPathBytes,
+  type ResourceKind,
+  type ResourcePlace,
+  toPlace,
+} from '#domain/files/resource-place.ts';
 import { mayRead, rightsTo } from '#domain/files/resource-rights.ts';
-import { notFound, pathTooLong } from './not-found.ts';
+import { resourceNotFound } from '#services/files/stored-resources.ts';
 import type { ResourceDeps } from './resource-deps.ts';
 import { type ResourceFacts, type ShowPermissions, toFolderNode, toMetadata } from './to-metadata.ts';
 
@@ -113,4 +123,26 @@ function toAfter(token: unknown): string | undefined {
   const after = typeof token === 'string' ? Buffer.from(token, 'base64url').toString() : '';
   if (after !== '' && toToken(after) === token && !after.includes('\0')) return after;
   throw requestFault('token', 'must be the nextToken of the page before');
+}
+
+/** The 404 of a kind. */
+export function notFound(kind: ResourceKind): ParleyError {
+  if (kind !== 'applications') return resourceNotFound({ kind });
+  return new ParleyError(
+    'deployment_not_found',
+    'There is no application of this path; GET /v1/applications/{bucket}/ lists yours.',
+  );
+}
+
+/** The 404 of a path that nothing of the kind can have, as one needs it who would write there. */
+export function noPlace(kind: ContentKind): ParleyError {
+  const what = kind.slice(0, -1);
+  return new ParleyError(
+    'file_not_found',
+    `No ${what} can have this path: it is {bucket}/{path} and names a ${what}, not a folder; none of its segments is empty, "." or "..", none has control characters, and all of it is percent-encoded UTF-8.`,
+  );
+}
+
+export function pathTooLong(): ParleyError {
+  return new ParleyError('invalid_request', `The path is longer than ${maxNamedPathBytes} bytes of UTF-8.`, { param: 'path' });
 }

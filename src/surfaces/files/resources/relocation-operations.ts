@@ -6,7 +6,7 @@ import {
   RelocationRequest,
   ShareListRequest,
 } from '#contract/resource-requests.ts';
-import { type ApiOperation, json, type Schema } from '../../http/operations/operation.ts';
+import { type ApiOperation, buildObject, json, type Schema } from '../../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/operations/operation-errors.ts';
 import { exampleNames } from '../../http/operations/operation-examples.ts';
 
@@ -19,24 +19,16 @@ const appData = `files/${exampleNames.bucket}/appdata/${exampleNames.application
 const permissions = { resourcePermissions: [{ url: appData, permissions: ['READ'] }], receiver: exampleNames.chat };
 const permissionsRequest = { name: 'PermissionsRequest', schema: PermissionsRequest };
 
-const granted: Schema = {
-  type: 'object',
-  required: ['resourcePermissions'],
-  properties: {
-    resourcePermissions: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['url', 'permissions', 'receiver'],
-        properties: {
-          url: { type: 'string' },
-          permissions: { type: 'array', items: { enum: ['READ', 'WRITE'] } },
-          receiver: { type: 'string', description: 'Id of the deployment.' },
-        },
-      },
-    },
+const granted: Schema = buildObject({
+  resourcePermissions: {
+    type: 'array',
+    items: buildObject({
+      url: { type: 'string' },
+      permissions: { type: 'array', items: { enum: ['READ', 'WRITE'] } },
+      receiver: { type: 'string', description: 'Id of the deployment.' },
+    }),
   },
-};
+});
 
 function listOfNothing(key: string): Schema {
   return { type: 'object', required: [key], properties: { [key]: { type: 'array', items: { type: 'object' } } } };

@@ -1,5 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/http/url-path.ts';
+import { duplicateKey } from '#base/json/duplicate-key.ts';
+import { formatPath } from '#contract/configuration/fault.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
@@ -17,7 +20,6 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, mostGrants } from '#domain/callers/held-rights.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import type { Relocation } from '#domain/files/relocation.ts';
 import {
   type ContentKind,
   type ContentPlace,
@@ -25,6 +27,7 @@ import {
   isFolder,
   isTooLong,
   maxNamedPathBytes,
+  type Relocation,
   type ResourceKind,
   type ResourcePlace,
   resourceKinds,
@@ -33,16 +36,17 @@ import {
 } from '#domain/files/resource-place.ts';
 import { requireWritable, rightsTo } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
-import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
-import { refuseLargeBody, requireJson } from '../../http/read-request.ts';
-import { sendFile, toSelection } from '../../http/replies/read-file.ts';
-import { serveEarly } from '../../http/serve-early.ts';
-import { readMetadata } from './metadata.ts';
-import { noPlace, notFound, pathTooLong } from './not-found.ts';
-import { type AskedOperation, readOperation } from './read-operation.ts';
-import { readStrictBody } from './read-strict-body.ts';
+import { hasCondition, toWriteCondition } from '#surfaces/http/conditions.ts';
+import { parseBody, readBody, refuseLargeBody, requireJson } from '#surfaces/http/read-request.ts';
+import { sendFile, toSelection } from '#surfaces/http/replies/read-file.ts';
+import { serveEarly } from '#surfaces/http/serve-raw.ts';
+import { noPlace, notFound, pathTooLong, readMetadata } from './metadata.ts';
 import { callerOf, type ResourceDeps } from './resource-deps.ts';
 import { toMetadata } from './to-metadata.ts';
+
+/** `security.maxBodyBytes` may be less. */
+const maxOperationBytes = 1024 ** 2;
+const longestPath = 200;
 
 /** What is stored beside files, and what is done with all of it alike. */
 export function resourceRoutes(app: FastifyInstance, deps: ResourceDeps): void {
@@ -259,4 +263,42 @@ function sharedRoutes(app: FastifyInstance, deps: SharedDeps): void {
     body();
     return { publications: [] };
   });
+}
+
+/** A JSON body as it came, and its value. */
+interface StrictBody {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/** The whole body, parsed when it is asked for. Throws `payload_too_large`; what it gives throws `invalid_json`, and `invalid_request` for a key that stands twice. */
+async function readStrictBody(request: IncomingMessage, maxBytes: number): Promise<() => StrictBody> {
+  const bytes = await readBody(request, maxBytes);
+  return () => {
+    // A copy: what is parsed is freed, and these bytes are stored.
+    const value = parseBody(Buffer.from(bytes), { allowsProto: true });
+    const twice = duplicateKey(bytes.toString('utf8'));
+    if (twice !== undefined) throw requestFault(formatPath(twice).slice(0, longestPath), 'stands twice; send it once');
+    return { bytes, value };
+  };
+}
+
+/** What an operation on stored things is asked by whom; `body` gives it checked, and throws for what is wrong with it. */
+interface AskedOperation<Body> {
+  readonly caller: Caller;
+  readonly body: () => Body;
+}
+
+/** Reads an operation. Throws `payload_too_large`, 401, `unsupported_media_type`. */
+async function readOperation<Body>(
+  deps: Pick<ResourceDeps, 'identify' | 'snapshot'>,
+  request: FastifyRequest,
+  parse: (body: unknown) => Body,
+): Promise<AskedOperation<Body>> {
+  const maxBytes = Math.min(maxOperationBytes, deps.snapshot().configuration.security.maxBodyBytes);
+  refuseLargeBody(request.raw, maxBytes);
+  const caller = await callerOf(deps, request);
+  requireJson(request.raw);
+  const body = await readStrictBody(request.raw, maxBytes);
+  return { caller, body: () => parse(body().value) };
 }

@@ -1,5 +1,5 @@
-import { type PartHead, toPartHead } from './part-head.ts';
-import { malformedForm, PieceReader } from './piece-reader.ts';
+import type { IncomingMessage } from 'node:http';
+import { ParleyError } from '#contract/errors/errors.ts';
 
 const lineEnd = Buffer.from('\r\n');
 const headEnd = Buffer.from('\r\n\r\n');
@@ -7,6 +7,7 @@ const maxPreambleBytes = 1024;
 const maxHeadBytes = 8192;
 /** Of other fields. */
 const maxSkippedBytes = 16 * 1024 ** 2;
+const lingerMs = 5_000;
 
 /** The boundary of a `multipart/form-data` body (RFC 2046, 5.1.1); undefined for other media types. Throws where it is missing or malformed. */
 export function toBoundary(contentType: string | undefined): string | undefined {
@@ -55,4 +56,125 @@ export class FormReader {
     if (behind !== '\r\n' && behind !== '--') throw malformedForm('its boundary stands within a part');
     this.#isAtEnd = behind === '--';
   }
+}
+
+/** What a part of a form says of itself. */
+export interface PartHead {
+  /** Empty where it says none. */
+  readonly name: string;
+  readonly filename: string;
+  readonly contentType: string | undefined;
+}
+
+/** The header of a part (RFC 7578, 4). Throws `invalid_request`. */
+function toPartHead(text: string): PartHead {
+  const fields = toFields(text);
+  const disposition = fields.get('content-disposition') ?? '';
+  if (!/^form-data\s*(;|$)/i.test(disposition)) throw malformedForm('a part has no Content-Disposition: form-data');
+  if (!/^(|7bit|8bit|binary)$/i.test(fields.get('content-transfer-encoding') ?? ''))
+    throw malformedForm('a part has a Content-Transfer-Encoding');
+  const parameters = toParameters(disposition);
+  return {
+    name: parameters.get('name') ?? '',
+    filename: parameters.get('filename') ?? parameters.get('filename*') ?? '',
+    contentType: fields.get('content-type'),
+  };
+}
+
+function toFields(head: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of head.split('\r\n')) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    if (!/^[\w-]+$/.test(name)) throw malformedForm('a header line of a part is malformed');
+    fields.set(name, line.slice(colon + 1).trim());
+  }
+  return fields;
+}
+
+/** Quoted values may hold anything, also what looks like a parameter. */
+function toParameters(disposition: string): ReadonlyMap<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [, name = '', quoted, bare = ''] of disposition.matchAll(
+    /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.){0,2048})"|([^;"]*))/g,
+  )) {
+    if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), quoted ?? bare.trim());
+  }
+  return parameters;
+}
+
+/** Looks for marks in bytes that come in pieces; holds no more than a piece and what it is told to. */
+class PieceReader {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  #held: Buffer;
+
+  /** `begun` stands before the first piece. */
+  constructor(pieces: AsyncIterable<Uint8Array>, begun: Buffer) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+    this.#held = begun;
+  }
+
+  /** The bytes before a mark as latin1 text; the mark is taken away too. Throws `invalid_request` where they are too many, or it never comes. */
+  async before(mark: Buffer, maxBytes: number): Promise<string> {
+    let end = this.#held.indexOf(mark);
+    while (end === -1 && this.#held.length <= maxBytes + mark.length) {
+      await this.#pull();
+      end = this.#held.indexOf(mark);
+    }
+    if (end === -1 || end > maxBytes) throw malformedForm('its head is too long');
+    return this.#take(end, end + mark.length).toString('latin1');
+  }
+
+  /** So many bytes as latin1 text. */
+  async exactly(count: number): Promise<string> {
+    while (this.#held.length < count) await this.#pull();
+    return this.#take(count, count).toString('latin1');
+  }
+
+  /** The bytes before a mark, as they come; the mark is taken away too. */
+  async *piecesBefore(mark: Buffer): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const end = this.#held.indexOf(mark);
+      if (end !== -1) {
+        yield this.#take(end, end + mark.length);
+        return;
+      }
+      const sure = Math.max(this.#held.length - mark.length + 1, 0);
+      if (sure > 0) yield this.#take(sure, sure);
+      await this.#pull();
+    }
+  }
+
+  #take(end: number, next: number): Buffer {
+    const taken = this.#held.subarray(0, end);
+    this.#held = this.#held.subarray(next);
+    return taken;
+  }
+
+  async #pull(): Promise<void> {
+    const { done, value } = await this.#pieces.next();
+    if (done) throw malformedForm('it ends too early');
+    this.#held = this.#held.length === 0 ? Buffer.from(value) : Buffer.concat([this.#held, value]);
+  }
+}
+
+export function malformedForm(reason: string): ParleyError {
+  return new ParleyError('invalid_request', `The form cannot be read: ${reason}.`);
+}
+
+/** The bytes of a body as they come. What is not taken stays with the request. Throws `invalid_request` if it breaks off. */
+export async function* piecesOf(request: IncomingMessage): AsyncGenerator<Uint8Array, undefined> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false });
+  } catch (cause) {
+    throw new ParleyError('invalid_request', 'The body broke off before its end.', { cause });
+  }
+}
+
+/** Lets what is left of a body run for a moment: its writer reads the answer only if the connection outlives it. */
+export function letGo(request: IncomingMessage): void {
+  if (request.complete) return;
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), lingerMs);
+  request.once('close', () => clearTimeout(timer));
 }

@@ -1,11 +1,11 @@
 import { ErrorBody } from '#contract/errors/error-body.ts';
 import { errorMeanings } from '#contract/errors/error-meanings.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import type { ErrorShape } from './operation.ts';
+import { buildObject, type ErrorShape } from './operation.ts';
 
 /** `{"error": {"type", "message", "param", "code"}}`. */
 export const compatErrorShape: ErrorShape = {
-  body: { name: 'Error', schema: { type: 'object', required: ['error'], properties: { error: ErrorBody } } },
+  body: { name: 'Error', schema: buildObject({ error: ErrorBody }) },
   describe: (code) => `\`${code}\`: ${errorMeanings[code]}`,
 };
 

@@ -120,13 +120,17 @@ export function inHeader(name: string, description: string, details: ParameterDe
   return { name, in: 'header', description, schema: { type: 'string' }, ...details };
 }
 
-/** The schema of a whole list, as most listings answer. */
+/** Returns the schema of an object. All properties are required except those that `optional` lists. */
+export function buildObject(
+  properties: Readonly<Record<string, Schema | NamedSchema>>,
+  optional: readonly string[] = [],
+): Schema {
+  return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
+}
+
+/** Returns the schema of a complete list, which is the answer of most listings. */
 export function listOf(items: Schema | NamedSchema): Schema {
-  return {
-    type: 'object',
-    required: ['object', 'data'],
-    properties: { object: { const: 'list' }, data: { type: 'array', items } },
-  };
+  return buildObject({ object: { const: 'list' }, data: { type: 'array', items } });
 }
 
 /** Stands with operations that take bodies of two types: of such a body and no optional parameter some generators make clients that cannot be loaded. */

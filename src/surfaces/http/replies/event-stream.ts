@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { untilDrained } from '#base/http/until-drained.ts';
-import { privateFields } from './private-answer.ts';
+import { privateFields } from './header-fields.ts';
 
 const pingMs = 15_000;
 const fullBytes = 64 * 1024;

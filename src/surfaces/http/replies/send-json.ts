@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { endResponse } from './event-stream.ts';
-import { privateFields } from './private-answer.ts';
+import { privateFields } from './header-fields.ts';
 
 /** Answers with JSON text given as latin1 bytes: head and body in one write, at the end of this turn of the event loop. */
 export function sendJson(

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
-import { readMetadata } from '#contract/responses/metadata.ts';
 import { parseItems } from '#contract/responses/parse-items.ts';
+import { readMetadata } from '#contract/responses/responses-request.ts';
 import { mayUseRecord, toRecordId } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
@@ -14,7 +14,7 @@ import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isShownItem, toShownItem, toStoredItem } from '#domain/responses/stored-items.ts';
 import { conversationsFull } from '#services/responses/stored-keeper.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
-import { serveEarly } from '../../http/serve-early.ts';
+import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readInclude, readItemQuery, toItemList, unknownItem } from './stored-pages.ts';
 import { notStored } from './stored-routes.ts';
 

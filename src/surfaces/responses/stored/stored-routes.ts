@@ -11,7 +11,7 @@ import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/respo
 import { isShownItem, itemsOf, toShownResponse } from '#domain/responses/stored-items.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials } from '../../http/read-request.ts';
-import { serveEarly } from '../../http/serve-early.ts';
+import { serveEarly } from '../../http/serve-raw.ts';
 import { responsesPlaces } from '../places.ts';
 import { streamRun } from './background-stream.ts';
 import {

@@ -1,5 +1,5 @@
-import { Accumulator } from '#contract/chat/accumulate.ts';
 import type { Control, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
+import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { AttachmentItem, ControlItem, StageItem } from '#contract/responses/output-items.ts';
 import { includables } from '#contract/responses/responses-request.ts';
 import type { Output } from './output.ts';

@@ -1,5 +1,5 @@
 import { CallArguments } from '#contract/chat/call-arguments.ts';
-import { toFunctionCallId } from '#contract/chat/function-call-ids.ts';
+import { toFunctionCallId } from '#contract/chat/function-calling.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type {

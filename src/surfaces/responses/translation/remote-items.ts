@@ -1,4 +1,4 @@
-import type { RemoteDelta } from '#contract/chat/remote-delta.ts';
+import type { RemoteDelta } from '#contract/chat/chunk.ts';
 import type { McpCallItem, McpListToolsItem } from '#contract/responses/output-items.ts';
 import type { Output } from './output.ts';
 

@@ -3,9 +3,7 @@ import { type Seal, SealFault } from '#base/secrets/seal.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
-import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
-import type { Upstream } from '#domain/upstreams/upstream.ts';
+import { speaksMessages, speaksResponses, type Upstream } from '#domain/upstreams/upstream.ts';
 
 /** What an answer leaves for the next turn that its text does not say. All of it travels sealed. */
 export interface Thoughts {

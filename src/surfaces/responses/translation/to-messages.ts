@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { isFunctionCallId } from '#contract/chat/function-call-ids.ts';
+import { isFunctionCallId } from '#contract/chat/function-calling.ts';
 import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
 import type {

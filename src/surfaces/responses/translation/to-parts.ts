@@ -1,7 +1,6 @@
 import type { Attachment, ContentPart } from '#contract/chat/message.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { requestFault, requireUrlLength } from '#contract/errors/request-error.ts';
 import type { InputPart } from '#contract/responses/input-items.ts';
-import { requireUrlLength } from '#contract/schemas/url-length.ts';
 
 /** What somebody says, as the compat wire has it. */
 export interface Said {

@@ -2,12 +2,11 @@ import { FairQueue } from '#base/isolation/fair-queue.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
-import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
-import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
-import type { TextEmbedder } from '../text-embedder.ts';
+import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
+import { type DocumentBounds, defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
+import type { TextEmbedder } from '../deployment-embedder.ts';
 import { DocumentReader } from './document-reader.ts';
 import { Reading } from './reading.ts';
-import { VectorMaker, type VectorRequest } from './vector-maker.ts';
 
 const sweepEveryMs = 3_600_000;
 const elsewhereMs = 500;
@@ -17,8 +16,12 @@ const readAgainMs = 600_000;
 /** The same for a model that fails. */
 const embedAgainMs = 60_000;
 const maxKnown = 10_000;
+const leaseMs = 120_000;
+const usualAtOnce = 64;
+/** Characters of title and headings before the text: more would push it out of what the model reads. */
+const longestHead = 160;
 
-export interface DocumentIndexerDeps {
+interface DocumentIndexerDeps {
   readonly index: PassageIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -30,7 +33,7 @@ export interface DocumentIndexerDeps {
 }
 
 /** Whether somebody waits for a document, or it is read before anybody asks. */
-export type Priority = 'asked' | 'ahead';
+type Priority = 'asked' | 'ahead';
 
 /** Does work when its turn has come. */
 type Turn = (work: () => Promise<IndexedDocument>) => Promise<IndexedDocument>;
@@ -234,4 +237,70 @@ class SerialWorker {
     for (let work = this.#next(); work !== undefined; work = this.#next()) await work;
     this.#work = undefined;
   }
+}
+
+/** A document whose passages shall have vectors of one model. */
+interface VectorRequest {
+  readonly document: IndexedDocument;
+  readonly embedder: TextEmbedder;
+}
+
+interface VectorMakerDeps {
+  readonly index: PassageIndex;
+  readonly clock: Clock;
+  readonly owner: string;
+}
+
+/** Gives passages their vectors, some at a time: what is done stays done. */
+class VectorMaker {
+  readonly #deps: VectorMakerDeps;
+
+  constructor(deps: VectorMakerDeps) {
+    this.#deps = deps;
+  }
+
+  /** One step. `elsewhere` if another node is doing it. Throws StoreFault, what the embedder throws, the signal's reason. */
+  async step({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
+    const { index, clock, owner } = this.#deps;
+    const name = `vectors ${document.id} ${embedder.model}`;
+    const nowMs = clock.epochMs();
+    if (!(await index.claim({ name, owner, nowMs, untilMs: nowMs + leaseMs }))) return 'elsewhere';
+    let isMore = false;
+    try {
+      isMore = await this.#makeSome({ document, embedder }, signal);
+    } finally {
+      if (!isMore) await index.release({ name, owner });
+    }
+    return isMore ? 'more' : 'done';
+  }
+
+  /** Gives whether there is more to do. What is done is counted under the lease: another node may have done some before it. */
+  async #makeSome({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<boolean> {
+    const { index } = this.#deps;
+    const key = { document: document.id, model: embedder.model };
+    const first = await index.countVectors(key);
+    if (first >= document.passages) return false;
+    const { passagesAtOnce = usualAtOnce } = embedder;
+    const passages = await index.read(document.id, first, first + passagesAtOnce);
+    const texts = passages.map((passage) => toText(document.title, passage));
+    await index.addVectors(key, { first, count: passages.length, vectors: joined(await embedder.embed(texts, signal)) });
+    return first + passages.length < document.passages;
+  }
+}
+
+/** What is searched of a passage: where it stands, and its text. */
+function toText(title: string, { headings, text }: Passage): string {
+  const [outermost] = headings;
+  const head = [...(title === '' || title === outermost ? [] : [title]), ...headings].join(' › ');
+  return head === '' ? text : `${head.slice(-longestHead)}\n${text}`;
+}
+
+function joined(vectors: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const vector of vectors) {
+    all.set(vector, at);
+    at += vector.length;
+  }
+  return all;
 }

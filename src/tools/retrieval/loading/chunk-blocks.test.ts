@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Block } from './block.ts';
-import { chunkBlocks, passageTokens, splitText } from './chunk-blocks.ts';
-import { roughTokens } from './rough-tokens.ts';
+import { chunkBlocks, passageTokens, roughTokens, splitText } from './chunk-blocks.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 3000 }),

@@ -1,12 +1,13 @@
 import type { Passage } from '#domain/tools/passage-index.ts';
 import type { Block, TableBlock } from './block.ts';
-import { roughTokens } from './rough-tokens.ts';
 
 /** Tokens of a passage, without its headings: with them it is still within what a small model of sentences reads. */
 export const passageTokens = 160;
 const headerTokens = 60;
 const maxDepth = 6;
 const longestHeading = 200;
+const perWordChar = 0.25;
+const perOtherChar = 0.5;
 
 /** Cuts a document into passages: none goes over a heading or a page, each row of a table stands under its header. */
 export function chunkBlocks(blocks: readonly Block[]): Passage[] {
@@ -154,4 +155,20 @@ function toWords(text: string): string[] {
 /** Never between the halves of a surrogate pair. */
 function toHalves(text: string): string[] {
   return [...text];
+}
+
+/**
+ * Tokens that a text comes to, near enough to cut it by: four letters or digits of Latin script make one, as do two marks or
+ * letters of other alphabets, or one sign of scripts that write a word in one or two.
+ */
+export function roughTokens(text: string): number {
+  let tokens = 0;
+  for (let index = 0; index < text.length; index += 1) tokens += tokensOfCode(text.charCodeAt(index));
+  return tokens;
+}
+
+function tokensOfCode(code: number): number {
+  if (code >= 0x2e80) return 1;
+  const isWord = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 32;
+  return isWord ? perWordChar : perOtherChar;
 }

@@ -1,22 +1,29 @@
+import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json/json.ts';
 import { readCsvRows } from '#base/text/csv-rows.ts';
+import { trimEndOf } from '#base/text/shorten.ts';
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { decodeText } from './decode-text.ts';
 import { DocumentFault } from './document-fault.ts';
-import { type FileLabel, type Format, sniffFormat } from './sniff-format.ts';
+import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-format.ts';
 
 const maxHeadingLength = 80;
 const underlined = /^(=|-|~|\*){3,}$/;
 const numbered = /^(\d+(?:\.\d+)*)[.)]?\s+\p{Lu}/u;
+const bounds = { maxDepth: 64, maxNodes: 5_000_000, allowsProto: true };
+const deepestHeading = 4;
+const heading = /^ {0,3}(#{1,6})\s/;
+const underline = /^ {0,3}(=+|-+)\s*$/;
+const fence = /^ {0,3}(`{3,}|~{3,})/;
+const tableRuleCell = /^:?-+:?$/;
 
 type Loader = (bytes: Uint8Array, bounds: LoadBounds) => LoadedBlocks | Promise<LoadedBlocks>;
 
 /** Loaders with libraries are imported when first needed. */
 const loaders: Readonly<Record<Format, () => Promise<Loader>>> = {
   txt: async () => loadText,
-  md: async () => (await import('./load-markdown.ts')).loadMarkdown,
+  md: async () => loadMarkdown,
   html: async () => (await import('./load-html.ts')).loadHtml,
   csv: async () => loadCsv,
-  json: async () => (await import('./load-json.ts')).loadJson,
+  json: async () => loadJson,
   pdf: async () => (await import('./load-pdf.ts')).loadPdf,
   docx: async () => (await import('./load-docx.ts')).loadDocx,
   xlsx: async () => (await import('./load-xlsx.ts')).loadXlsx,
@@ -77,4 +84,167 @@ function headingLevel(line: string): number | undefined {
   // Pattern bound: runs in the document process, which has a time limit.
   const isCapitals = /\b\p{Lu}{3,}\b/u.test(line) && line === line.toUpperCase();
   return isCapitals ? 1 : undefined;
+}
+
+/** JSON: a table where objects of plain values are listed, lines of `path: value` elsewhere, keys that hold objects as headings. */
+function loadJson(bytes: Uint8Array): LoadedBlocks {
+  const blocks: Block[] = [];
+  add(blocks, parse(decodeText(bytes)), []);
+  return { title: '', blocks };
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text, bounds);
+  } catch (cause) {
+    throw new DocumentFault(`It is not JSON that can be read: ${cause instanceof JsonFault ? cause.message : 'it is damaged'}.`, {
+      cause,
+    });
+  }
+}
+
+function add(blocks: Block[], value: unknown, path: readonly string[]): void {
+  if (path.length > 0 && path.length <= deepestHeading && !isPlain(value)) {
+    blocks.push({ kind: 'heading', level: path.length, text: path.at(-1) ?? '', page: null });
+  }
+  if (isTable(value)) addTable(blocks, value);
+  else if (isPlain(value)) addLines(blocks, [toLine(path.at(-1), value)]);
+  else addEntries(blocks, value as JsonObject | readonly unknown[], path);
+}
+
+function addEntries(blocks: Block[], value: JsonObject | readonly unknown[], path: readonly string[]): void {
+  const entries = Object.entries(value);
+  const isList = Array.isArray(value);
+  addLines(
+    blocks,
+    entries.filter(([, item]) => isPlain(item)).map(([key, item]) => toLine(isList ? undefined : key, item)),
+  );
+  for (const [key, item] of entries) if (!isPlain(item)) add(blocks, item, [...path, isList ? nameOf(item, key) : key]);
+}
+
+/** What an item of a list calls itself, else its number. */
+function nameOf(item: unknown, key: string): string {
+  const names = isJsonObject(item) ? [item.title, item.name, item.id] : [];
+  return (names.find((name) => typeof name === 'string' && name !== '') as string | undefined) ?? `${Number(key) + 1}`;
+}
+
+function addLines(blocks: Block[], lines: readonly string[]): void {
+  if (lines.length > 0) blocks.push({ kind: 'text', text: lines.join('\n'), page: null });
+}
+
+function toLine(key: string | undefined, value: unknown): string {
+  return key === undefined ? toText(value) : `${key}: ${toText(value)}`;
+}
+
+function addTable(blocks: Block[], rows: readonly JsonObject[]): void {
+  const header = [...new Set(rows.flatMap(Object.keys))];
+  const cells = rows.map((row) => header.map((key) => (Object.hasOwn(row, key) ? toText(row[key]) : '')));
+  blocks.push({ kind: 'table', header, rows: cells, page: null });
+}
+
+/** Objects that share their keys as far as a table may have empty cells. */
+function isTable(value: unknown): value is JsonObject[] {
+  if (!Array.isArray(value) || value.length < 2 || !value.every((row) => isJsonObject(row) && Object.values(row).every(isPlain)))
+    return false;
+  const keys = new Set(value.flatMap(Object.keys));
+  return keys.size <= 2 * Math.min(...value.map((row) => Object.keys(row).length));
+}
+
+/** Values that fit in a line: no objects, and lists of such values. */
+function isPlain(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((item) => typeof item !== 'object' || item === null);
+  return typeof value !== 'object' || value === null;
+}
+
+function toText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join(', ');
+  return typeof value === 'string' ? value : String(value);
+}
+
+/** Markdown: its headings, its tables, and everything else as it is written. */
+function loadMarkdown(bytes: Uint8Array): LoadedBlocks {
+  const reader = new MarkdownReader(decodeText(bytes).split(/\r?\n/));
+  const blocks = reader.read();
+  const title = blocks.find((block) => block.kind === 'heading');
+  return { title: title?.kind === 'heading' ? title.text : '', blocks };
+}
+
+class MarkdownReader {
+  readonly #lines: readonly string[];
+  readonly #blocks: Block[] = [];
+  #paragraph: string[] = [];
+  #at = 0;
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  read(): Block[] {
+    for (; this.#at < this.#lines.length; this.#at += 1) this.#take(this.#lines[this.#at] ?? '');
+    this.#flush();
+    return this.#blocks;
+  }
+
+  #take(line: string): void {
+    const opening = fence.exec(line)?.[1];
+    const marked = heading.exec(line);
+    const under = underline.exec(line)?.[1];
+    if (opening !== undefined) this.#takeFenced(opening);
+    else if (marked !== null) this.#head(marked[1]?.length ?? 1, trimEndOf(line.slice(marked[0].length).trim(), '#'));
+    else if (under !== undefined && this.#paragraph.length === 1)
+      this.#head(under.startsWith('=') ? 1 : 2, this.#paragraph.pop() ?? '');
+    else if (line.includes('|') && isTableRule(this.#lines[this.#at + 1] ?? '')) this.#takeTable();
+    else if (line.trim() === '') this.#flush();
+    else this.#paragraph.push(line);
+  }
+
+  #head(level: number, text: string): void {
+    this.#flush();
+    if (text.trim() !== '') this.#blocks.push({ kind: 'heading', level, text: text.trim(), page: null });
+  }
+
+  #takeFenced(opening: string): void {
+    const from = this.#at;
+    const isEnd = (line: string): boolean =>
+      line.trim().startsWith(opening) && line.trim().replaceAll(opening[0] ?? '`', '') === '';
+    while (this.#at + 1 < this.#lines.length) {
+      this.#at += 1;
+      if (isEnd(this.#lines[this.#at] ?? '')) break;
+    }
+    this.#paragraph.push(...this.#lines.slice(from, this.#at + 1));
+  }
+
+  #takeTable(): void {
+    this.#flush();
+    const header = toCells(this.#lines[this.#at] ?? '');
+    const rows: string[][] = [];
+    this.#at += 2;
+    for (; this.#lines[this.#at]?.includes('|') === true; this.#at += 1) rows.push(toCells(this.#lines[this.#at] ?? ''));
+    this.#at -= 1;
+    this.#blocks.push({ kind: 'table', header, rows, page: null });
+  }
+
+  #flush(): void {
+    if (this.#paragraph.length > 0) this.#blocks.push({ kind: 'text', text: this.#paragraph.join('\n'), page: null });
+    this.#paragraph = [];
+  }
+}
+
+function toCells(line: string): string[] {
+  const inner = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '');
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.replaceAll('\\|', '|').trim());
+}
+
+/** Returns whether a line is the rule under the head of a table, such as `| --- | :-: |`. */
+function isTableRule(line: string): boolean {
+  const rule = line.trim();
+  const from = rule.startsWith('|') ? 1 : 0;
+  const end = rule.length > 1 && rule.endsWith('|') ? -1 : undefined;
+  return rule
+    .slice(from, end)
+    .split('|')
+    .every((cell) => tableRuleCell.test(cell.trim()));
 }

@@ -1,5 +1,4 @@
-import { IsolationFault, type IsolationReason } from '#base/isolation/isolation-fault.ts';
-import { runIsolated } from '#base/isolation/run-isolated.ts';
+import { IsolationFault, type IsolationReason, runIsolated } from '#base/isolation/run-isolated.ts';
 import type { Passage } from '#domain/tools/passage-index.ts';
 import type { LoadBounds } from './block.ts';
 import { DocumentFault } from './document-fault.ts';

@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom';
 import type { LoadedBlocks } from './block.ts';
-import { decodeText } from './decode-text.ts';
 import { readElements } from './read-elements.ts';
+import { decodeText } from './sniff-format.ts';
 
 // Pattern bound: runs in the document process, which has a time limit.
 const charset = /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i;

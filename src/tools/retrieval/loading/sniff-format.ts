@@ -1,6 +1,12 @@
 import { DocumentFault } from './document-fault.ts';
 import { listZip } from './read-zip.ts';
 
+const marks = [
+  { bytes: [0xef, 0xbb, 0xbf], encoding: 'utf-8' },
+  { bytes: [0xff, 0xfe], encoding: 'utf-16le' },
+  { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
+];
+
 export type Format = 'txt' | 'md' | 'html' | 'csv' | 'json' | 'pdf' | 'docx' | 'xlsx' | 'pptx';
 
 /** What a file says of itself beside its content. */
@@ -62,4 +68,16 @@ function zipFormat(bytes: Uint8Array): Format {
   const found = mainParts.find(([part]) => names.has(part));
   if (found !== undefined) return found[1];
   throw new DocumentFault('It is an archive, but neither docx nor xlsx nor pptx.');
+}
+
+/** The text of bytes: by their byte order mark, else UTF-8, else Windows-1252, which every byte means something in. Throws DocumentFault if they are no text. */
+export function decodeText(bytes: Uint8Array): string {
+  const mark = marks.find((each) => each.bytes.every((byte, index) => bytes[index] === byte));
+  if (mark !== undefined) return new TextDecoder(mark.encoding).decode(bytes);
+  if (bytes.includes(0)) throw new DocumentFault('It is not text, and not of a format that can be read.');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageHit, PassageIndex, VectorKey, WordHit } from '#domain/tools/passage-index.ts';
-import type { TextEmbedder } from '../text-embedder.ts';
+import type { TextEmbedder } from '../deployment-embedder.ts';
 
 /** Of each list, before they are joined. */
 const listed = 30;

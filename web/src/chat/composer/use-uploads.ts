@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import type { Attachment } from '#contract/chat/message.ts';
 import { usePage } from '../../page/page.tsx';
 import { attachFile } from '../../service/attach-file.ts';
@@ -14,7 +14,7 @@ export interface Upload {
   readonly fault?: Fault;
 }
 
-export interface UploadsState {
+interface UploadsState {
   readonly uploads: readonly Upload[];
   readonly add: (files: Iterable<File>) => void;
   readonly remove: (id: string) => void;
@@ -65,4 +65,35 @@ export function useUploads(): UploadsState {
   const ready = useMemo(() => uploads.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment])), [uploads]);
   const isUploading = uploads.some(({ attachment, fault }) => attachment === undefined && fault === undefined);
   return { uploads, add, remove, clear: () => setUploads([]), restore, isUploading, ready };
+}
+
+/** Takes files that are dropped anywhere on the page where nothing else takes them. True while some are held over it. */
+export function useFileDrop(add: (files: Iterable<File>) => void): boolean {
+  const [isOver, setIsOver] = useState(false);
+  const take = useEffectEvent(add);
+  useEffect(() => {
+    const over = (event: DragEvent): void => {
+      if (event.defaultPrevented || event.dataTransfer?.types.includes('Files') !== true) return;
+      event.preventDefault();
+      setIsOver(true);
+    };
+    const leave = ({ relatedTarget }: DragEvent): void => {
+      if (relatedTarget === null) setIsOver(false);
+    };
+    const drop = (event: DragEvent): void => {
+      setIsOver(false);
+      if (event.defaultPrevented || event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
+      event.preventDefault();
+      take(event.dataTransfer.files);
+    };
+    addEventListener('dragover', over);
+    addEventListener('dragleave', leave);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', over);
+      removeEventListener('dragleave', leave);
+      removeEventListener('drop', drop);
+    };
+  }, []);
+  return isOver;
 }

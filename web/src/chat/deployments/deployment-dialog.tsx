@@ -1,5 +1,4 @@
-import { LaterDialog } from '../../parts/later-dialog.tsx';
-import { lazyView } from '../../parts/lazy-view.ts';
+import { LaterDialog, lazyView } from '../../parts/lazy-view.tsx';
 import type { DeploymentChoiceProps } from './deployment-choice.tsx';
 
 const load = () => import('./deployment-choice.tsx');

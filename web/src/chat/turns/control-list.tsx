@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { Control } from '#contract/chat/chunk.ts';
 import type { Question } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
-import { Guard } from '../../parts/guard.tsx';
+import { Guard } from '../../parts/lazy-view.tsx';
 import { useWords } from '../../words/words.tsx';
 import type { Said } from '../said.ts';
 import './controls.css';

@@ -7,14 +7,11 @@ import { mostRetries, type Retry } from '../../conversation/ask-patiently.ts';
 import type { Reply } from '../../conversation/conversation.ts';
 import { type Sources, SourcesContext } from '../../markdown/sources.ts';
 import { usePage } from '../../page/page.tsx';
-import { Guard } from '../../parts/guard.tsx';
-import { LaterDialog } from '../../parts/later-dialog.tsx';
-import { lazyView } from '../../parts/lazy-view.ts';
+import { Guard, LaterDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { saidOfAnswer } from '../../words/fault-words.ts';
 import { useWords } from '../../words/words.tsx';
 import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.ts';
 import { DeploymentIcon } from '../deployments/deployment-icon.tsx';
-import { Thoughts } from './thoughts.tsx';
 
 const Markdown = lazyView(() => import('../../markdown/markdown.tsx').then(({ Markdown: view }) => view));
 const StageList = lazyView(() => import('./stage-list.tsx').then(({ StageList: view }) => view));
@@ -175,4 +172,17 @@ function useOnline(): boolean {
     };
   }, []);
   return isOnline;
+}
+
+/** What a model thought before its answer, folded. */
+export function Thoughts({ text }: { readonly text: string }) {
+  const words = useWords();
+  return (
+    <details className="thoughts">
+      <summary>{words.thoughts}</summary>
+      <p className="soft" dir="auto">
+        {text}
+      </p>
+    </details>
+  );
 }

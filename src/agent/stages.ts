@@ -1,0 +1,83 @@
+import { tryParseJson } from '#base/json/json.ts';
+import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
+import type { ContextChange } from './context/context-window.ts';
+import { cutText } from './results/cut-text.ts';
+import type { KeptResults } from './results/kept-results.ts';
+
+/** Passages begin with a bracket as well, such as `[1] handbook.md`. */
+const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
+export const contextStageName = 'Room for the conversation';
+
+/** What a tool gave, as the model and the stage of the run show it. */
+interface ShownResult {
+  /** At most the allowed bytes, with a note if there was more; of a limit that has no room for the note nothing but that. */
+  readonly text: string;
+  /** The whole, if the text is not. */
+  readonly whole: readonly Attachment[];
+}
+
+/** Cuts a result that is too long for the model, where something in it ends; the model is told how to read on. */
+export function toShownResult(result: ToolResult, maxBytes: number, results: KeptResults): ShownResult {
+  const { note } = result;
+  if (note === undefined) return toShownText(result, maxBytes, results);
+  const { text, whole } = toShownText(result, Math.max(0, maxBytes - Buffer.byteLength(note) - 2), results);
+  return { text: `${text}\n\n${note}`, whole };
+}
+
+function toShownText(result: ToolResult, maxBytes: number, results: KeptResults): ShownResult {
+  const bytes = Buffer.byteLength(result.text);
+  if (bytes <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };
+  const id = results.keep(result.text);
+  const toNote = (keptBytes: number, keptChars: number): string => {
+    const further =
+      id === undefined ? '' : ` ${results.toolName} with id "${id}" reads on from offset ${keptChars}, or searches it.`;
+    return `\n\n[Cut here: the result has ${bytes} bytes, of which these are the first ${keptBytes}.${further}]`;
+  };
+  const kept = cutText(result.text, Math.max(0, maxBytes - toNote(maxBytes, maxBytes).length));
+  return {
+    text: kept + toNote(Buffer.byteLength(kept), kept.length),
+    whole: [
+      { title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
+    ],
+  };
+}
+
+/** The first part of a run's stage, as markdown. */
+export function toArgumentsMarkdown(argumentsText: string): string {
+  const value = tryParseJson(argumentsText);
+  const text = value === undefined ? argumentsText : JSON.stringify(value, null, 2);
+  return `**Arguments**\n\n${fenced(text, 'json')}\n\n`;
+}
+
+/** The last part of a run's stage, as markdown. */
+export function toResultMarkdown(text: string, failed: boolean, durationMs: number): string {
+  const title = failed ? '**Failed**' : '**Result**';
+  return `${title}\n\n${fenced(text, looksLikeJson.test(text) ? 'json' : '')}\n\n_${(durationMs / 1000).toFixed(2)} s_\n`;
+}
+
+/** The last part of the stage of a run that waits for the user. */
+export function toQuestionMarkdown(message: string): string {
+  return `**Waits for an answer**\n\n${message}\n`;
+}
+
+/** A code block that its content cannot end. */
+function fenced(text: string, language: string): string {
+  let longest = 2;
+  for (const run of text.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** What the user is told of a change, as markdown. */
+export function toContextMarkdown({ wasRefused, tokens, clearedResults, summarizedMessages, fault }: ContextChange): string {
+  const why = wasRefused
+    ? `The model refused about ${tokens.before} tokens as too many.`
+    : `The conversation has about ${tokens.before} tokens, and the model is sent at most ${tokens.most}.`;
+  const done = [
+    clearedResults > 0 && `The oldest results of tools were cleared: ${clearedResults}. The model can read them again.`,
+    summarizedMessages > 0 && `A summary stands for the oldest messages: ${summarizedMessages}.`,
+    fault !== undefined && `The oldest messages could not be summed up: ${fault}`,
+    `It is sent about ${tokens.after} tokens now.`,
+  ];
+  return [why, ...done.filter((line) => line !== false)].join('\n\n');
+}

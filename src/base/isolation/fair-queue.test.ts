@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { NoSlotFault, OwnerSlots } from '#base/isolation/fair-queue.ts';
+
+it('An owner has so many things done at once, others as many, and each slot is free again', async () => {
+  const slots = new OwnerSlots(2);
+  const first = Promise.withResolvers<string>();
+  const second = Promise.withResolvers<string>();
+  const running = [slots.run('ann', () => first.promise), slots.run('ann', () => second.promise)];
+  await expect(slots.run('ann', async () => 'third')).rejects.toBeInstanceOf(NoSlotFault);
+  expect(await slots.run('bob', async () => 'his')).toBe('his');
+  first.resolve('one');
+  second.reject(new Error('two'));
+  expect(await Promise.allSettled(running)).toMatchObject([{ value: 'one' }, { reason: { message: 'two' } }]);
+  expect(await Promise.all(['a', 'b'].map((each) => slots.run('ann', async () => each)))).toEqual(['a', 'b']);
+});

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { contrast, grounds, toAccents } from './brand.ts';
+
+it('Contrast is that of WCAG', () => {
+  expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
+  expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.478, 3);
+});
+
+it('Whatever the wish, the accent is read on every ground of both looks', () => {
+  for (const wish of ['#ffff00', '#000000', '#ffffff', '#0b57d0', '#ff0000', '#00ff88', '#7f7f7f']) {
+    const accents = toAccents(wish);
+    for (const look of ['light', 'dark'] as const) {
+      const { accent, ink, soft } = accents[look];
+      const least = Math.min(...[...Object.values(grounds[look]), soft, ink].map((ground) => contrast(accent, ground)));
+      expect([wish, look, least >= 4.5]).toEqual([wish, look, true]);
+    }
+  }
+});
+
+it('What is read anyway stays as it was wished', () => {
+  expect(toAccents('#0b57d0').light).toEqual({ accent: '#0b57d0', ink: '#ffffff', soft: '#dee6f2' });
+  expect(toAccents('#9ecbff').dark.accent).toBe('#9ecbff');
+});
+
+it('The grounds are those of the page', () => {
+  const tokens = readFileSync(new URL('../../../web/src/style/tokens.css', import.meta.url), 'utf8');
+  for (const name of ['ground', 'surface', 'raised'] as const)
+    expect(tokens).toContain(`--${name}: light-dark(${grounds.light[name]}, ${grounds.dark[name]});`);
+});

@@ -1,0 +1,70 @@
+/** Ends of names of files that can be a logo, and their types. */
+export const logoTypes = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/webp', jpg: 'image/jpeg' } as const;
+
+export const maxLogoBytes = 262_144;
+
+const form = /^data:(image\/(?:svg\+xml|png|webp|jpeg));base64,([A-Za-z0-9+/]+={0,2})$/;
+
+/** An accent, the colour of text on it, and a ground tinted with it. */
+interface Accent {
+  readonly accent: string;
+  readonly ink: string;
+  readonly soft: string;
+}
+
+/** What the accent is read on; the same as in web/src/style/tokens.css. */
+export const grounds = {
+  light: { ground: '#fbfaf7', surface: '#f2efe9', raised: '#ffffff' },
+  dark: { ground: '#191816', surface: '#22201d', raised: '#2a2824' },
+} as const;
+
+/** What WCAG 2.2 asks of text (AA). */
+const leastContrast = 4.5;
+const softShare = { light: 0.12, dark: 0.18 } as const;
+
+/** The accent of an operator for both looks, as dark or as light as it takes to be read there. Takes `#rrggbb`. */
+export function toAccents(wish: string): { readonly light: Accent; readonly dark: Accent } {
+  return { light: accentFor(wish, 'light'), dark: accentFor(wish, 'dark') };
+}
+
+function accentFor(wish: string, look: 'light' | 'dark'): Accent {
+  const [end, ink] = look === 'light' ? ['#000000', '#ffffff'] : ['#ffffff', '#10100e'];
+  const soft = mix(grounds[look].ground, wish, softShare[look]);
+  const read = [...Object.values(grounds[look]), soft];
+  for (let share = 0; share < 1; share += 0.02) {
+    const accent = mix(wish, end, share);
+    if ([...read, ink].every((ground) => contrast(accent, ground) >= leastContrast)) return { accent, ink, soft };
+  }
+  return { accent: end, ink, soft };
+}
+
+/** How well one colour is read on another, from 1 to 21 (WCAG 2.2). */
+export function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((first, second) => first - second);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = toParts(colour).map((part) => {
+    const value = part / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function mix(one: string, other: string, share: number): string {
+  const ends = toParts(other);
+  const parts = toParts(one).map((part, at) => Math.round(part + ((ends[at] ?? 0) - part) * share));
+  return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function toParts(colour: string): readonly number[] {
+  return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+}
+
+/** A logo that is given as data; undefined for anything else, and for what is too large. */
+export function readLogoData(text: string): { readonly type: string /** In base64. */; readonly data: string } | undefined {
+  const [, type, data] = form.exec(text) ?? [];
+  if (type === undefined || data === undefined) return undefined;
+  return (data.length * 3) / 4 > maxLogoBytes + 2 ? undefined : { type, data };
+}

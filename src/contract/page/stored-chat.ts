@@ -1,0 +1,67 @@
+import { type Static, Type } from 'typebox';
+
+const idForm = '^[A-Za-z0-9_-]{1,64}$';
+/** Ids of chats, and of their turns. */
+// Pattern bound: built from a constant.
+export const chatIdForm = new RegExp(idForm);
+
+const moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });
+const id = Type.String({ pattern: idForm });
+
+/** One turn of a chat; further fields are kept. */
+export const ChatTurn = Type.Object(
+  {
+    id,
+    parent: Type.String({ pattern: '^[A-Za-z0-9_-]{0,64}$', description: 'The turn that it follows; empty for the first.' }),
+    kind: Type.Enum(['question', 'reply']),
+    atMs: moment,
+    text: Type.String({ description: 'What a search looks through.' }),
+  },
+  { additionalProperties: true },
+);
+export type ChatTurn = Static<typeof ChatTurn>;
+
+/** What is asked for by who shares a chat. */
+export const NewShare = Type.Object(
+  {
+    expiresInDays: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 365, description: 'Days until the link leads nowhere any more; 30 if absent.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type NewShare = Static<typeof NewShare>;
+
+/** What a list shows of a chat. */
+export const chatHeadFields = {
+  title: Type.String({ maxLength: 1000 }),
+  deployment: Type.String({ maxLength: 1000 }),
+  createdAtMs: moment,
+  tags: Type.Array(Type.String({ minLength: 1, maxLength: 60 }), { maxItems: 20 }),
+} as const;
+
+const flag = (description: string) => Type.Boolean({ description });
+
+/** What stands on the head of a chat beside its fields. */
+export const chatFlags = {
+  pinned: flag('Listed before the others.'),
+  archived: flag('Listed only where archived ones are asked for.'),
+} as const;
+
+/** What a write changes of a chat: fields that are given take the place of what is there, turns that of the turns of their ids. Further fields are kept, but not listed. */
+export const ChatPatch = Type.Object(
+  {
+    title: Type.Optional(chatHeadFields.title),
+    deployment: Type.Optional(chatHeadFields.deployment),
+    createdAtMs: Type.Optional(chatHeadFields.createdAtMs),
+    tags: Type.Optional(chatHeadFields.tags),
+    pinned: Type.Optional(chatFlags.pinned),
+    archived: Type.Optional(chatFlags.archived),
+    updatedAtMs: Type.Optional(moment),
+    settings: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    shown: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'By turn, the one behind it that is shown.' })),
+    turns: Type.Optional(Type.Array(ChatTurn, { maxItems: 1000, description: 'Those that are new or changed.' })),
+  },
+  { additionalProperties: true },
+);
+export type ChatPatch = Static<typeof ChatPatch>;

@@ -1,0 +1,98 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { JsonObject } from '#base/json/json.ts';
+import { strict } from './configuration/fields.ts';
+import { ParleyError } from './errors/errors.ts';
+import { requireShape } from './errors/request-error.ts';
+import { QuickAppForm } from './quick-app/form.ts';
+import { McpToolset } from './quick-app/mcp-toolset.ts';
+import { RestToolset } from './quick-app/web-toolset.ts';
+import { cleaned } from './schemas/without-nulls.ts';
+
+const application = Type.Optional(
+  Type.String({
+    description:
+      'Id of an application of the caller, `applications/{bucket}/{path}`: its secrets stand for those that are `***` in a toolset of the same name.',
+  }),
+);
+
+/** What a toolset is asked for before it is saved, as far as it can be read before the toolset itself. */
+const AnyToolset = Type.Object({ toolset: Type.Object({}), application }, { additionalProperties: false });
+const names = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+
+/** What of an OpenAPI document shall become tools; `url` or `document` is there, or both. */
+export const ImportRequest = Type.Object(
+  {
+    url: Type.Optional(
+      Type.String({ description: 'Where the document is; beside `document`, what its servers are relative to.' }),
+    ),
+    document: Type.Optional(
+      Type.Union([Type.String(), Type.Object({})], { description: 'The document: JSON or YAML as text, or JSON as an object.' }),
+    ),
+    include: names('Operations by name. Absent: all.'),
+    exclude: names('Operations by name that are left out. Absent: none.'),
+  },
+  { additionalProperties: false },
+);
+export type ImportRequest = Static<typeof ImportRequest>;
+
+const shape = Compile(ImportRequest);
+const optionalImportFields: ReadonlySet<string> = new Set(Object.keys(ImportRequest.properties));
+
+export type ToolsetRequest = Static<typeof AnyToolset>;
+
+/** Which tools a server has. */
+export const ListToolsRequest = Type.Object(
+  { toolset: strict(McpToolset.properties, { description: 'An entry of `mcp_toolset`.' }), application },
+  { additionalProperties: false },
+);
+
+const { document_relative_url, retrieval } = QuickAppForm.properties;
+/** What documents are searched, and how: as it stands in the settings of a quick app. */
+const Documents = strict(
+  { type: Type.Literal('documents'), document_relative_url, retrieval },
+  { description: 'Stored files of the caller, and how they are searched.' },
+);
+
+const toolToRun = {
+  tool: Type.String({ minLength: 1, description: 'Name of the tool, as the toolset has it.' }),
+  arguments: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object', description: 'Its arguments; absent: none.' })),
+};
+
+/** One run of one tool. */
+export const RunToolRequest = Type.Object(
+  {
+    toolset: Type.Union([McpToolset, RestToolset, Documents], {
+      description: 'An entry of `mcp_toolset` or `web_api_toolset`; or documents of the caller, whose tool is `query_document`.',
+    }),
+    ...toolToRun,
+    application,
+  },
+  { additionalProperties: false },
+);
+const AnyRun = Type.Object({ ...AnyToolset.properties, ...toolToRun }, { additionalProperties: false });
+export type ToolRunRequest = Static<typeof AnyRun>;
+
+const shapes = { list: Compile(AnyToolset), run: Compile(AnyRun) };
+const optional: ReadonlySet<string> = new Set(['application', 'arguments']);
+
+/** Throws invalid_request. What is in the toolset is checked by `readToolset`. */
+export function parseToolsetRequest(body: unknown): ToolsetRequest {
+  return requireShape(shapes.list, cleaned(body, optional));
+}
+
+/** The same with the tool that is to be run. */
+export function parseToolRunRequest(body: unknown): ToolRunRequest {
+  return requireShape(shapes.run, cleaned(body, optional));
+}
+
+/** Throws invalid_request. */
+export function parseImportRequest(body: unknown): ImportRequest {
+  const request = requireShape(shape, cleaned(body, optionalImportFields));
+  const { url, document } = request;
+  if (url === undefined && document === undefined)
+    throw new ParleyError('invalid_request', 'url or document is required.', { param: 'url' });
+  if (url !== undefined && !(/^https?:\/\//i.test(url) && URL.canParse(url)))
+    throw new ParleyError('invalid_request', 'url must be an address that begins with http:// or https://.', { param: 'url' });
+  return request;
+}

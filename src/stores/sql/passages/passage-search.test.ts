@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { measureLongestHold } from '#test/longest-hold.ts';
+import { shareOf, toAskedWords, toIdentifiers, toIndexWords } from './passage-search.ts';
+
+describe('the words of a text', () => {
+  it.each([
+    ['Cleaning the Filter', 'cleaning the filter'],
+    ['Größe, naïve café', 'große naive cafe'],
+    ['part AB-1234/x', 'part ab1234x ab 1234 x'],
+    ['e-mail O’Brien', 'email e mail obrien o brien'],
+    ['3.5 kg on 2026-07-28', '3d5 3 5 kg on 2026d07d28 2026 07 28'],
+    ['lb-07.edge_x', 'lb07edgex lb 07 edge x'],
+    ['ＡＢ１２', 'ab12'],
+    ['清洗咖啡机 AX19', '清洗 洗咖 咖啡 啡机 ax19'],
+    ['第3章', '第 3 章'],
+    ['コーヒー', 'コー ーヒ ヒー'],
+    ['"; drop -- * (', 'drop'],
+    ['', ''],
+    ['\ud800 \0 x', 'x'],
+  ])('of %j are %j', (text, words) => {
+    expect(toIndexWords(text)).toBe(words);
+  });
+
+  it('hold nothing that an engine would take for its own language', () => {
+    const odd = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join(' ');
+    expect(toIndexWords(odd)).toMatch(/^[\p{L}\p{N}\p{M} ]*$/u);
+  });
+});
+
+describe('the words of a question', () => {
+  it('are those that tell something, each once', () => {
+    expect(toAskedWords('How do I clean the clean filter?')).toEqual(['clean', 'filter']);
+  });
+
+  it('are all of them where none tells anything', () => {
+    expect(toAskedWords('who are you')).toEqual(['who', 'are', 'you']);
+    expect(toAskedWords('?!')).toEqual([]);
+  });
+
+  it('are not without end', () => {
+    expect(toAskedWords(Array.from({ length: 500 }, (_, nth) => `word${nth}`).join(' '))).toHaveLength(64);
+  });
+});
+
+describe('the share of asked words', () => {
+  it('counts those that a text has, whatever their endings are', () => {
+    const asked = toAskedWords('cleaning filters of the AB-12');
+    expect(shareOf(asked, 'Clean the filter of AB-12 weekly')).toBe(1);
+    expect(shareOf(asked, 'Clean it')).toBe(0.2);
+    expect(shareOf(asked, '')).toBe(0);
+    expect(shareOf([], 'text')).toBe(0);
+  });
+});
+
+describe('toIdentifiers', () => {
+  it.each([
+    ['error E4103 in AB-12/x', ['e4103', 'ab12x']],
+    ['the 3rd of 12 in 2024', ['2024']],
+    ['a.json and max tokens', []],
+    ['cfg.json cfg_value maxTokens LB-EDGE', ['cfgjson', 'cfgvalue', 'maxtokens', 'lbedge']],
+    ['x'.repeat(254).concat('12'), ['x'.repeat(254).concat('12')]],
+    ['x'.repeat(255).concat('12'), []],
+  ])('finds the names in %j', (text, identifiers) => {
+    expect(toIdentifiers(text)).toEqual(identifiers);
+  });
+
+  it.each([
+    ['digits before a letter', `What is ${'1'.repeat(28)}th?`],
+    ['one long word', 'x'.repeat(300_000)],
+    ['one long word with separators', 'xx-'.repeat(100_000)],
+  ])('does not hold the event loop: %s', async (_name, text) => {
+    expect(await measureLongestHold(() => toIdentifiers(text))).toBeLessThan(250);
+  });
+});
+
+describe('shareOf', () => {
+  it('does not hold the event loop for one long word', async () => {
+    const word = 'x'.repeat(300_000);
+    expect(await measureLongestHold(() => shareOf([word], word))).toBeLessThan(250);
+  });
+});

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { measureLongestHold } from '#test/longest-hold.ts';
+import '#test/same-cases.ts';
+import { describe, expect, it } from 'vitest';
+import { judge, toRules } from './rules.ts';
+
+const rules = toRules([], undefined);
+const judged = (target: string) => judge('POST', target, undefined, rules);
+const pieces = fc.constantFrom(
+  '/',
+  '..',
+  '.',
+  '%2e',
+  '%2E',
+  '%2f',
+  '%5c',
+  '\\',
+  '%25',
+  '%00',
+  ';',
+  '?',
+  '#',
+  '//',
+  'v1',
+  'msgapi',
+  'a',
+  '%41',
+  ' ',
+  'é',
+  '@h:1',
+);
+
+describe('judge', () => {
+  it('forwards nothing that any reader could take for a path elsewhere', () => {
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
+        const target = `/msgapi/v1/${parts.join('')}`;
+        if (judged(target) !== 'forward') return;
+        const [path = ''] = target.split('?', 1);
+        for (const read of [path, decodeURIComponent(path), new URL(target, 'http://service').pathname]) {
+          expect(read).toMatch(/^\/msgapi\/v1\//);
+          expect(read).not.toMatch(/\/\/|\/\.{1,2}(?:[/;]|$)|[\\#\0 ]/);
+        }
+        expect(decodeURIComponent(path)).not.toContain('%');
+        expect(new URL(target, 'http://service').host).toBe('service');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('forwards every plain path and query', () => {
+    const word = fc.stringMatching(/^[a-z][a-z0-9._~-]{0,20}$/);
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), word, (path, query) => {
+        expect(judged(`/msgapi/v1/${path.join('/')}?${query}=/../%2e%2e//`)).toBe('forward');
+      }),
+    );
+  });
+
+  it('takes no time over a long path', async () => {
+    const heldMs = await measureLongestHold(() => {
+      for (const end of ['#', '%', '/..', ' '])
+        expect(judged(`/msgapi/v1/${'a/'.repeat(4_000)}${'%41'.repeat(2_000)}${end}`)).toBe('wrong_path');
+    });
+    expect(heldMs).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,53 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+
+/** Fields of every answer that depends on who asks: nobody keeps it for others, and no browser guesses what it is. */
+export const privateFields = {
+  'cache-control': 'private, no-store',
+  vary: 'Authorization, Api-Key, X-Api-Key',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** Names what of a request did not reach a model. */
+export const ignoredHeader = 'parley-ignored';
+
+const mostNames = 32;
+const longestName = 64;
+
+/** The same on a reply of the framework, if it does not say itself how it may be kept. */
+export function keepPrivate(reply: FastifyReply): void {
+  if (!reply.hasHeader('x-content-type-options')) reply.header('x-content-type-options', 'nosniff');
+  const caching = reply.getHeader('cache-control');
+  if (caching === undefined) reply.header('cache-control', privateFields['cache-control']);
+  if (caching === undefined || String(caching).startsWith('private')) reply.header('vary', privateFields.vary);
+}
+
+/** The value of that header field. Names come from the request: only what a header field can carry is left of them. */
+export function toIgnoredNames(ignored: readonly string[]): string {
+  const names = ignored.slice(0, mostNames).map((name) => encodeURIComponent(name.slice(0, longestName).toWellFormed()));
+  const more = ignored.length - names.length;
+  return [...names, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}
+
+/** Sets fields as they are given to `writeHead`: names and values in turn, or an object. */
+export function setFields(response: ServerResponse, fields: unknown): void {
+  if (Array.isArray(fields)) for (let at = 0; at + 1 < fields.length; at += 2) response.appendHeader(fields[at], fields[at + 1]);
+  else if (typeof fields === 'object')
+    for (const [name, value] of Object.entries(fields ?? {})) if (value !== undefined) response.setHeader(name, value);
+}
+
+/** `Vary` of a response: `Origin`, and what it varies by besides. */
+export function toVary(vary: string | undefined): string {
+  const others = (vary ?? '').split(',').map((name) => name.trim());
+  return ['Origin', ...others.filter((name) => name !== '' && name.toLowerCase() !== 'origin')].join(', ');
+}
+
+/** Returns whether an `Accept-Encoding` field names a content coding with a weight above 0 (RFC 9110, 12.5.3). `*` does not count. */
+export function acceptsEncoding(field: string | undefined, coding: string): boolean {
+  if (field === undefined) return false;
+  return field.split(',').some((item) => {
+    const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    return name === coding && Number(weight) > 0;
+  });
+}

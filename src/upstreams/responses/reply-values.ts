@@ -1,0 +1,76 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { eventData } from '#base/stream/event-splitter.ts';
+import { fromLatin1 } from '#base/text/bytes.ts';
+import type { Usage } from '#contract/chat/chunk.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { toUsage as toChatUsage } from '#domain/usage/reported-usage.ts';
+import { toCount } from '#domain/usage/usage.ts';
+import { faultOfNamed, toErrorFault } from '../error-in-reply.ts';
+
+const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+const openings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);
+
+/** What an event says: its value, or the fault that it means or is; undefined for one without data, and for the mark behind the last. */
+export function toEventValue(event: string): JsonObject | UpstreamFault | undefined {
+  const named = faultOfNamed(event);
+  if (named !== undefined) return named;
+  const [data] = eventData(event);
+  if (data === undefined || data.trim() === '' || data.trim() === '[DONE]') return undefined;
+  const value = tryParseJson(fromLatin1(data));
+  if (!isJsonObject(value)) return new UpstreamFault('broken', 'The upstream sent an event that is no JSON object.');
+  if (value.type === 'error') return toErrorFault(value);
+  return value.type === 'response.failed' ? faultOfFailed(value.response) : value;
+}
+
+/** The fault of a response that its upstream could not finish. */
+export function faultOfFailed(response: unknown): UpstreamFault {
+  const error = isJsonObject(response) && isJsonObject(response.error) ? response.error : {};
+  return toErrorFault({ error });
+}
+
+/** Whether an event opens a response, and brings nothing of it. */
+export function isOpening({ type }: JsonObject): boolean {
+  return openings.has(type);
+}
+
+/** Whether an event ends a response. */
+export function isEnd({ type }: JsonObject): boolean {
+  return ends.has(type);
+}
+
+/** The same of its bytes. */
+export function isEndMark(event: string): boolean {
+  const value = toEventValue(event);
+  return isJsonObject(value) && isEnd(value);
+}
+
+/** A call of a tool of either type, as the compat wire has it. */
+export function toCall({ type, call_id: id, name, arguments: args, input }: JsonObject): JsonObject {
+  return type === 'custom_tool_call'
+    ? { id, type: 'custom', custom: { name, input } }
+    : { id, type: 'function', function: { name, arguments: args } };
+}
+
+/** How likely each token was, if the upstream says so. */
+export function toLogprobs(parts: readonly JsonObject[]): { readonly logprobs?: { readonly content: readonly unknown[] } } {
+  const content = parts.flatMap(({ logprobs }) => (Array.isArray(logprobs) ? logprobs : []));
+  return content.length > 0 ? { logprobs: { content } } : {};
+}
+
+/** Counts of the dialect in the compat form; undefined if there are none. */
+export function toUsage(reported: unknown): Usage | undefined {
+  if (!isJsonObject(reported) || typeof reported.input_tokens !== 'number') return undefined;
+  const input = detailsOf(reported.input_tokens_details);
+  const output = detailsOf(reported.output_tokens_details);
+  return toChatUsage({
+    prompt_tokens: reported.input_tokens,
+    completion_tokens: toCount(reported.output_tokens),
+    total_tokens: reported.total_tokens,
+    ...(input && { prompt_tokens_details: input }),
+    ...(output && { completion_tokens_details: output }),
+  });
+}
+
+function detailsOf(details: unknown): JsonObject | undefined {
+  return isJsonObject(details) ? details : undefined;
+}

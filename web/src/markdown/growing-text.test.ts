@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { GrowingBlocks, Pace } from './growing-text.ts';
+import { toBlocks } from './lexer.ts';
+
+const text = [
+  '# Title\n\nA *text* with $x$ and [a link](https://example.com).\n\n',
+  '- one\n- two\n\n- three\n\n> quoted\n> twice\n\n',
+  '```ts\nconst a = 1;\n\n\nconst b = 2;\n```\n\n',
+  '| a | b |\n|---|---|\n| 1 | 2 |\n\nSetext\n------\n\n$$\nx^2\n$$\n\n1. first\n\n   more\n2. second\n',
+].join('');
+const shapeOf = (tokens: readonly { type: string; raw: string }[]) =>
+  tokens.filter(({ type }) => type !== 'space').map(({ type, raw }) => [type, raw.trim()]);
+
+describe('the blocks of a text that grows', () => {
+  it('are those of the whole text, however it is cut', () => {
+    for (const step of [1, 3, 7, 40]) {
+      const growing = new GrowingBlocks();
+      for (let at = step; at < text.length; at += step) growing.read(text.slice(0, at), true);
+      expect(shapeOf(growing.read(text, false))).toEqual(shapeOf(toBlocks(text)));
+    }
+  });
+
+  it('keep their identity once another has begun', () => {
+    const growing = new GrowingBlocks();
+    const [first] = growing.read('One.\n\nTwo', true);
+    expect(growing.read('One.\n\nTwo and more', true)[0]).toBe(first);
+  });
+
+  it('begin anew where the text is another', () => {
+    const growing = new GrowingBlocks();
+    growing.read('One.\n\nTwo.\n\nThree.', true);
+    expect(shapeOf(growing.read('Other.', true))).toEqual([['paragraph', 'Other.']]);
+  });
+
+  it('know links that are defined later, once the text is whole', () => {
+    const [paragraph] = new GrowingBlocks().read('See [this][r].\n\n[r]: https://example.com\n', false);
+    expect(JSON.stringify(paragraph)).toContain('"href":"https://example.com"');
+  });
+});
+
+const long: readonly (readonly [string, string])[] = [
+  ['table', `| a | b |\n|---|---|\n${'| *one* | two |\n'.repeat(3000)}\nBehind.`],
+  ['list', `${'- an item\n  - and one in it\n'.repeat(2000)}\nBehind.`],
+  ['list with room', `${'1. an item\n\n   and more\n\n'.repeat(2000)}Behind.`],
+  ['block of code', `\`\`\`ts\n${'const a = `b`;\n'.repeat(3000)}\`\`\`\n\nBehind.`],
+];
+
+describe('one long block that grows', () => {
+  it.each(long)('%s: is read about once, and is what it is as a whole', (_, whole) => {
+    let chars = 0;
+    const growing = new GrowingBlocks((part) => {
+      chars += part.length;
+      return toBlocks(part);
+    });
+    for (let at = 333; at < whole.length; at += 333) growing.read(whole.slice(0, at), true);
+    const blocks = growing.read(whole, false);
+    expect(chars).toBeLessThan(4 * whole.length);
+    expect(partsOf(blocks)).toEqual(partsOf(toBlocks(whole)));
+  });
+
+  it('ends where its text does, whatever is behind it', () => {
+    const fenced = '~~~\ncode\n```\nmore\n~~~ \nBehind.';
+    const items = '- one\n- two\n- three\n- four\n\n- five\n* other\n\n1. first\n2. second\n3. third\nlazy\n\nBehind.';
+    const table = '| a |\n|---|\n| 1 |\n| 2 |\n| 3 |\n> quoted\n\n| not one |\n';
+    for (const whole of [fenced, items, table, `${items}\n${table}\n${fenced}`]) {
+      const growing = new GrowingBlocks();
+      for (let at = 1; at < whole.length; at += 1) growing.read(whole.slice(0, at), true);
+      expect(partsOf(growing.read(whole, false))).toEqual(partsOf(toBlocks(whole)));
+    }
+  });
+});
+
+/** Each block with its rows, its items or its text. */
+function partsOf(blocks: readonly object[]): readonly unknown[] {
+  const shown = blocks as readonly { type: string; raw: string; text?: string; rows?: { text: string }[][]; items?: object[] }[];
+  return shown
+    .filter(({ type }) => type !== 'space')
+    .map(({ type, raw, text: said, rows, items }) => [
+      type,
+      raw.trim(),
+      ...[said?.trim(), rows?.map((row) => row.map((cell) => cell.text)), JSON.stringify(items ?? [])],
+    ]);
+}
+
+describe('formulas', () => {
+  it.each([
+    ['$x$', 'mathText'],
+    ['\\(x\\)', 'mathText'],
+    ['$$x$$ in a text', 'mathText'],
+  ])('%s is one', (source, type) => {
+    expect(JSON.stringify(toBlocks(`So ${source} is`))).toContain(`"type":"${type}"`);
+  });
+
+  it.each(['$5 and $6', 'a $ b $ c', '`$x$`', '\\$x\\$'])('%s is none', (source) => {
+    expect(JSON.stringify(toBlocks(source))).not.toContain('math');
+  });
+
+  it.each(['$'.repeat(20_000), '\\('.repeat(20_000), `$${'a'.repeat(50_000)}`, `$$${'\\a'.repeat(30_000)}`])(
+    'of hostile length are read in bounded time',
+    (source) => {
+      const began = performance.now();
+      toBlocks(source.slice(0, 60_000));
+      expect(performance.now() - began).toBeLessThan(30_000);
+    },
+  );
+});
+
+/** What is added in each of some frames that take so long. */
+function added(pace: Pace, frames: number, frameMs: number): readonly number[] {
+  return Array.from({ length: frames }, (_, at) => pace.frame(at * frameMs, 3000, false));
+}
+
+it('More is added at once while frames are in time, up to what there is', () => {
+  expect(added(new Pace(), 9, 16)).toEqual([400, 0, 800, 0, 1600, 0, 3000, 0, 3000]);
+});
+
+it('What takes long is followed by less, after a pause as long', () => {
+  const pace = new Pace();
+  expect(pace.frame(0, 3000, false)).toBe(400);
+  pace.frame(16, 3000, false);
+  expect(pace.frame(32, 3000, false)).toBe(800);
+  pace.frame(132, 3000, false);
+  expect(pace.frame(232, 3000, false)).toBe(0);
+  expect(pace.frame(431, 3000, false)).toBe(0);
+  expect(pace.frame(432, 3000, false)).toBe(400);
+});
+
+it('Pieces that are small for want of text do not make the next ones larger', () => {
+  const pace = new Pace();
+  for (let at = 0; at < 20; at += 1) pace.frame(at * 16, 50, false);
+  expect(pace.frame(20 * 16, 3000, false)).toBe(400);
+});
+
+it('The more waits, the more is added at once', () => {
+  expect(new Pace().frame(0, 16_000, false)).toBe(2000);
+  expect(new Pace().frame(0, 1_000_000, false)).toBe(8000);
+});
+
+it('A text that is whole comes in large pieces', () => {
+  expect(new Pace().frame(0, 1_000_000, true)).toBe(16_000);
+  expect(new Pace().frame(0, 70, true)).toBe(70);
+});
