@@ -12,10 +12,14 @@ const nameless = `[...document.querySelectorAll('button, summary')]
   .filter((each) => !each.title || !each.ariaLabel)
   .map((each) => 'nameless: ' + each.outerHTML.slice(0, 120))`;
 
-/** Half-way to another colour nothing has the contrast it will have. What never ends, or follows the scrolling, is not waited for. */
-const settled = `Promise.allSettled(document.getAnimations()
-  .filter(({ effect, timeline }) => timeline instanceof DocumentTimeline && effect.getComputedTiming().iterations !== Infinity)
-  .map(({ finished }) => finished)).then(() => undefined)`;
+const finite = `document.getAnimations()
+  .filter(({ effect, timeline }) => timeline instanceof DocumentTimeline && effect.getComputedTiming().iterations !== Infinity)`;
+
+/** Waits for running animations, since a color halfway has another contrast. Skips endless animations and those of scrolling. */
+const settled = `Promise.allSettled(${finite}.map(({ finished }) => finished)).then(() => undefined)`;
+
+/** Ends running animations. Those of folded elements never run, so there is nothing to wait for. */
+const finished = `${finite}.forEach((animation) => animation.finish())`;
 
 /** Returns the accessibility faults of the page in both colour schemes, and buttons without words. */
 export async function violations(page: Page): Promise<readonly string[]> {
@@ -26,18 +30,20 @@ export async function violations(page: Page): Promise<readonly string[]> {
 /** Returns what axe finds in the page. The other colour scheme changes nothing but colours, so only their contrast is checked in it. */
 export async function axeViolations(page: Page): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axe.source);
+  await page.evaluate(settled);
   const found = await runAxe(page, {});
   const isDark = await page.evaluate('matchMedia("(prefers-color-scheme: dark)").matches');
   const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const);
   await page.emulateMedia({ colorScheme: other });
+  await page.evaluate(finished);
   const inOther = await runAxe(page, { runOnly: ['color-contrast'] });
   await page.emulateMedia({ colorScheme: scheme });
+  await page.evaluate(finished);
   return [...found, ...inOther.map((fault) => `${other}: ${fault}`)];
 }
 
 /** Only violations leave the page: the other results are large. */
 async function runAxe(page: Page, options: axe.RunOptions): Promise<readonly string[]> {
-  await page.evaluate(settled);
   const run = JSON.stringify({ resultTypes: ['violations'], ...options });
   const found = await page.evaluate(`axe.run(${run}).then(({ violations }) => violations)`);
   return (found as readonly Violation[]).map(
