@@ -1,6 +1,12 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { merge } from './load.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+import { loadConfiguration, merge } from './load.ts';
+
+const given = { models: { m: { upstreams: [{ protocol: 'demo' }] } }, keys: { 'a-key': { project: 'p' } } };
+const picture = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 const mergeValues = (...values: readonly JsonObject[]) =>
   merge(values.map((value, index) => ({ file: `${index}.json`, value }))).value;
@@ -61,4 +67,21 @@ describe('merge', () => {
   it('is in no file where there is none', () => {
     expect(merge([]).fileOf(['a'])).toBe('');
   });
+});
+
+it('A logo is read from a file beside the configuration, and told where it cannot be', async () => {
+  await using folder = await openFolder();
+  const load = async (logo: string) => {
+    const file = join(folder.path, 'parley.json');
+    await writeFile(file, JSON.stringify({ ...given, page: { logo } }));
+    const loaded = await loadConfiguration([file], {});
+    return 'faults' in loaded ? loaded.faults.map(({ path, message }) => `${path} ${message}`) : loaded.configuration.page.logo;
+  };
+  await mkdir(join(folder.path, 'looks'));
+  await writeFile(join(folder.path, 'looks/mark.SVG'), picture);
+  await writeFile(join(folder.path, 'huge.png'), Buffer.alloc(300_000));
+  expect(await load('looks/mark.SVG')).toBe(`data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`);
+  expect(await load('gone.png')).toEqual(['page.logo names a file that cannot be read']);
+  expect(await load('huge.png')).toEqual(['page.logo names a file that is empty, or larger than 256 KiB']);
+  expect(await load('/etc/passwd')).toEqual([expect.stringContaining('page.logo must name a file that ends in .svg')]);
 });

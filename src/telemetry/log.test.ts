@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { describeError } from './log.ts';
+import { measureLongestHold } from '#test/longest-hold.ts';
+import { describeError, redact } from './log.ts';
 
 const quote = 'Content filter: the prompt "my number is 123-45-6789" was flagged';
 
@@ -17,4 +18,14 @@ test('a code of an upstream is, and so are our own words', () => {
   expect(describeError(fault, false)).toMatchObject({ code: 'content_filter', kind: 'refused' });
   const closed = new UpstreamFault('broken', 'The upstream closed its answer before the end.');
   expect(describeError(closed, false).message).toBe('The upstream closed its answer before the end.');
+});
+
+describe('a line for the log', () => {
+  test.each(['a.', 'eyJaaaa.', 'sk-', 'key=', 'bearer ', 'a://', 'a:b@', '"', 'token:'])(
+    'of %j over and over is cleared at once',
+    async (unit) => {
+      const text = unit.repeat(1_000_000 / unit.length);
+      expect(await measureLongestHold(() => redact(text, []))).toBeLessThan(2_000);
+    },
+  );
 });

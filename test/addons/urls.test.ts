@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
+import { startServer } from '#test/rest-tools.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService } from '#test/start-service.ts';
-import { startServer } from './support.ts';
 
 const operation = { operationId: 'getWeather', responses: { 200: { description: 'The weather.' } } };
 const document = { openapi: '3.1.0', info: { title: 'Weather', version: '1' }, paths: { '/weather': { get: operation } } };

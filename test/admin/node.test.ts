@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { quickApp } from '../applications/support.ts';
+import type { NodeReport } from './support.ts';
 
 const canary = 'canary-of-an-upstream';
 const patience = { interval: 50, timeout: 15_000 };

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AuditRecord } from '#domain/usage/journal.ts';
 import type { Asking } from '#test/ask.ts';
-import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { consentPath, formOf } from '../consent/support.ts';
 
-const noted: Partial<AuditRecord>[] = [];
+const noted: AuditEvent[] = [];
 let service: TestService;
 
 beforeAll(async () => {

@@ -3,8 +3,10 @@ import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import type { Answered } from '#test/ask.ts';
+import { freshSqlite } from '#test/sql-engines.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { freshSqlite } from '../stores/sql/engines.ts';
+
+export type { NodeReport };
 
 /** The service with a journal in a real database. */
 export interface AdminHouse extends AsyncDisposable {

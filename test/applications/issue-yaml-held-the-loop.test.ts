@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 
 let service: TestService;
 
@@ -31,17 +30,6 @@ describe('an OpenAPI document', () => {
     }
     expect(await importing).toBe(400);
     expect(order).toEqual([...Array(5).fill('other'), 'import']);
-  });
-
-  it.each([
-    ['time', { timeoutMs: 200, maxMemoryMb: 320 }, 'reading it failed: it took more than 0.2 s'],
-    ['memory', { timeoutMs: 60_000, maxMemoryMb: 75 }, 'reading it failed: it needs more than 75 MiB'],
-  ])('that takes too much %s is refused, and the next is read', async (_what, bounds, message) => {
-    const text = lines(100_000, (nth) => `k${nth}: ${nth}`);
-    const read = (by: OpenApiReader, of: string) => by.read({ text: of, url: new URL('none:/'), choice: {}, owner: 'a' });
-    await expect(read(new OpenApiReader(bounds), text)).rejects.toThrow(message);
-    const small = JSON.stringify({ openapi: '3.1.0', info: { title: 'Shop', version: '1' }, paths: {} });
-    expect(await read(new OpenApiReader(), small)).toEqual({ kind: 'toolsets', imported: { toolsets: [], notes: [] } });
   });
 
   it('waits for the others of its sender, of which a few may be under way', async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { NodeState } from '#app/node/node-state.ts';
-import { systemClock } from '#base/time/clock.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { watchNode } from '#test/watch-node.ts';
 import { TestShelves } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save } from './support.ts';
 
@@ -48,21 +47,18 @@ it('a version that names what was deleted since is not restored', async () => {
 });
 
 it('a configuration that names one is named with it, for as long as it is not stored', async () => {
-  let state: NodeState | undefined;
-  const said: string[] = [];
-  const noteMissing = (id: string, references: readonly string[]) =>
-    said.push(...[state?.documents.note(id, references) ?? []].flat());
+  const watch = watchNode();
   const reference = 'files/bucket/late.txt';
   await using other = await startService(
     { models, applications: { guide: quickApp({ document_relative_url: reference }, { displayName: 'Guide' }) } },
-    { ...shelves.options, noteMissing },
+    { ...shelves.options, ...watch.options },
   );
-  state = new NodeState({ snapshot: other.snapshot.current, loadBalancer: other.loadBalancer, clock: systemClock });
+  const state = watch.createState(other);
   const look = () => other.ask({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
   await look();
   await look();
   const message = `guide looks things up in ${reference}, which is not stored; upload it`;
-  expect([said, state.troubles()]).toEqual([[message], [{ code: 'document_missing', message }]]);
+  expect([watch.log, state.troubles()]).toEqual([[message], [{ code: 'document_missing', message }]]);
   await shelves.put('late.txt', 'Here at last.');
   await look();
   expect(state.troubles()).toEqual([]);
@@ -70,7 +66,7 @@ it('a configuration that names one is named with it, for as long as it is not st
 
 it('a document that an application of a user lacks is logged once for each configuration, not with each call', async () => {
   await using other = await startService({ models }, shelves.options);
-  const { documents } = new NodeState({ snapshot: other.snapshot.current, loadBalancer: other.loadBalancer, clock: systemClock });
+  const { documents } = watchNode().createState(other);
   const application = 'applications/bucket/guide';
   const noteAll = (count: number) =>
     Array.from({ length: count }, (_, index) => documents.note(`${application}-${index}`, ['files/bucket/a.txt'])).filter(

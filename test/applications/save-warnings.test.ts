@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { NodeState } from '#app/node/node-state.ts';
-import { systemClock } from '#base/time/clock.ts';
 import { hello } from '#test/chunks.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { watchNode } from '#test/watch-node.ts';
 import { echo, startSessions } from '../mcp/servers.ts';
 import { TestShelves } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save, show } from './support.ts';
@@ -87,14 +86,9 @@ describe('the response to a saved application', () => {
 
 describe('the health of a node', () => {
   async function startWatched(applications: object) {
-    const log: string[] = [];
-    let state: NodeState | undefined;
-    const watched = await startService(
-      { models, security, applications },
-      { ...shelves.options, noteUnusablePart: (part) => log.push(...[state?.unusable.note(part) ?? []].flat()) },
-    );
-    state = new NodeState({ snapshot: watched.snapshot.current, loadBalancer: watched.loadBalancer, clock: systemClock });
-    return { watched, log, state };
+    const watch = watchNode();
+    const watched = await startService({ models, security, applications }, { ...shelves.options, ...watch.options });
+    return { watched, log: watch.log, state: watch.createState(watched) };
   }
 
   it('names tools that a configured application allows and the server lacks, until the server has them', async () => {

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditRecord } from '#domain/usage/journal.ts';
 import { hello } from '#test/chunks.ts';
-import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
 
-const audited: Partial<AuditRecord>[] = [];
+const audited: AuditEvent[] = [];
 let service: TestService;
 
 beforeAll(async () => {

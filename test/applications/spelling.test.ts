@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Seal } from '#base/secrets/seal.ts';
-import { Secret } from '#base/secrets/secret.ts';
-import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
-import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { freshSqlite } from '#test/sql-engines.ts';
+import { createApplicationStore, createFileIndex } from '#test/sql-stores.ts';
 import { type TestService, withKey } from '#test/start-service.ts';
 import { accept, deleteConsent, isAccepted } from '../consent/support.ts';
 import { openStore, startFiles } from '../files/support.ts';
-import { freshSqlite } from '../stores/sql/engines.ts';
 import { ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
 
 let service: TestService;
@@ -17,12 +14,12 @@ const closing: (() => PromiseLike<unknown>)[] = [];
 beforeAll(async () => {
   const whole = await freshSqlite();
   const { database, close } = await whole.open();
-  const applications = new SqlApplicationStore(database, new Seal([new Secret('a secret of this test')]));
+  const applications = createApplicationStore(database);
   const upstream = await startScriptedUpstream(jsonReply(plainCompletion('Hello.')));
   const models = { demo: { upstreams: [{ endpoint: `${upstream.url}/v1`, key: 'k' }] } };
   const store = await openStore('disk');
   const { blobs } = store;
-  const files = await startFiles({ blobs, index: new SqlFileIndex(database) }, { models }, { applications });
+  const files = await startFiles({ blobs, index: createFileIndex(database) }, { models }, { applications });
   service = files.service;
   closing.push(() => files[Symbol.asyncDispose](), close);
   closing.push(

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { apiOperations } from '#app/service/features.ts';
-import { toOpenApi } from '#surfaces/ops/openapi.ts';
+import { describeApi } from '#test/api-description.ts';
 import type { Answered } from '#test/ask.ts';
-import type { Documented, OpenApiDocument } from '#test/documented.ts';
+import type { Documented } from '#test/documented.ts';
 import { freePort } from '#test/listening.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { Validators } from '#test/validators.ts';
@@ -41,10 +40,7 @@ describe('a toolset that is tried', () => {
     ['/v1/tools/run', [server('http://127.0.0.1:9/mcp'), webApi('http://127.0.0.1:9')], { tool: 'find' }],
   ])('is described as strictly as it is read, for %s', async (path, toolsets, more) => {
     await using service = await startService(open);
-    const document = JSON.parse(
-      JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: [], msgapi: [] } }), '1.2.3')),
-    ) as OpenApiDocument;
-    const check = new Validators(document).request({ path, method: 'post' } as Documented, 'application/json');
+    const check = new Validators(describeApi()).request({ path, method: 'post' } as Documented, 'application/json');
     for (const toolset of toolsets) {
       expect(check({ toolset, ...more })).toEqual([]);
       const body = { toolset: { ...toolset, odd: 1 }, ...more };

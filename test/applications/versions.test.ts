@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditRecord } from '#domain/usage/journal.ts';
 import { hello } from '#test/chunks.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
 import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
 
-const audited: Partial<AuditRecord>[] = [];
+const audited: AuditEvent[] = [];
 const configuration = {
   models: { demo: { upstreams: [{ protocol: 'demo' }] }, other: { upstreams: [{ protocol: 'demo' }] } },
   keys: { 'caller-key': { project: 'test' }, staff: { project: 'staff', role: 'staff' } },

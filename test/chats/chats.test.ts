@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { HeldRights } from '#domain/callers/held-rights.ts';
-import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { type Answered, ask } from '#test/ask.ts';
+import { createPerRequestKeys, issuePerRequestKey } from '#test/per-request-keys.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
@@ -12,7 +11,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
   let database: ResponseDatabase;
   let service: TestService;
   let elsewhere: TestService;
-  const perRequestKeys = new MemoryPerRequestKeys(() => 'a-per-request-key');
+  const perRequestKeys = createPerRequestKeys();
 
   beforeAll(async () => {
     database = await openResponses(engine);
@@ -113,9 +112,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
     ] as const)
       expect((await send(method, path, undefined, other)).status).toBe(404);
     expect((await json(send('GET', '/v1/chats', undefined, other))).data).toEqual([]);
-    const chain = { path: ['app'], rights: new HeldRights(), report: () => undefined };
-    const key = await perRequestKeys.issue({ subject: 'key:test', project: 'test', roles: ['default'], chain });
-    expect((await send('GET', '/v1/chats', undefined, { 'api-key': String(key) })).status).toBe(403);
+    const key = await issuePerRequestKey(perRequestKeys);
+    expect((await send('GET', '/v1/chats', undefined, { 'api-key': key })).status).toBe(403);
     expect((await send('GET', '/v1/chats', undefined, { 'api-key': 'unknown' })).status).toBe(401);
   });
 

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { HeldRights } from '#domain/callers/held-rights.ts';
-import { bucketOf } from '#domain/files/bucket.ts';
-import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { type Answered, ask } from '#test/ask.ts';
+import { getBucket } from '#test/buckets.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { createPerRequestKeys, issuePerRequestKey } from '#test/per-request-keys.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 
 const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
-const own = bucketOf('key:test');
-const foreign = bucketOf('key:other');
+const own = getBucket('key:test');
+const foreign = getBucket('key:other');
 const dayMs = 24 * 3_600_000;
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) => {
@@ -19,7 +18,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
   let service: TestService;
   let elsewhere: TestService;
   let nowMs = Date.parse('2026-11-20');
-  const perRequestKeys = new MemoryPerRequestKeys(() => 'a-per-request-key');
+  const perRequestKeys = createPerRequestKeys();
   const audited: string[] = [];
 
   beforeAll(async () => {
@@ -209,8 +208,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
   it('are open to nobody without a key, to no application, and to nobody who guesses', async () => {
     await send('POST', '/v1/chats/closed', { turns: [question('q')] });
     const { token } = await share('closed');
-    const chain = { path: ['app'], rights: new HeldRights(), report: () => undefined };
-    const key = String(await perRequestKeys.issue({ subject: 'key:test', project: 'test', roles: ['default'], chain }));
+    const key = await issuePerRequestKey(perRequestKeys);
     for (const path of [`/v1/shared-chats/${token}`, `/v1/shared-chats/${token}/files/0`, '/v1/chat-shares']) {
       expect((await send('GET', path, undefined, 'unknown')).status).toBe(401);
       expect((await send('GET', path, undefined, key)).status).toBe(403);

@@ -1,26 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ask } from '#test/ask.ts';
 import { delta, hello, plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type Reply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath, startService, type TestService } from '#test/start-service.ts';
 
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-async function hostThat(...replies: readonly Reply[]): Promise<ScriptedUpstream> {
-  const host = await startScriptedUpstream(...replies);
-  closing.push(host.close);
-  return host;
-}
-
-async function serviceOf(configuration: object): Promise<TestService> {
+function serviceOf(configuration: object): Promise<TestService> {
   const keys = { ada: { project: 'ada' }, bob: { project: 'bob', role: 'limited' }, eve: { project: 'eve' } };
-  const service = await startService({ keys, ...configuration });
-  closing.push(service.close);
-  return service;
+  return startService({ keys, ...configuration });
 }
 
 const fine = jsonReply(plainCompletion('fine'));
@@ -43,9 +29,9 @@ function handingOn(service: () => TestService, deployment: string): Reply {
 
 describe('a caller whose limit further down is used up', () => {
   it('gets its 429 alone: the application is called for others, and for that caller again', async () => {
-    const upstream = await hostThat(fine);
-    const host = await hostThat(handingOn(() => service, 'm'));
-    const service = await serviceOf({
+    await using upstream = await startScriptedUpstream(fine);
+    await using host = await startScriptedUpstream(handingOn(() => service, 'm'));
+    await using service = await serviceOf({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } },
       applications: { app: { endpoint: `${host.url}/app`, maxRetryAttempts: 3 } },
       roles: { limited: { limits: { m: { requestDay: 1 } } } },
@@ -65,13 +51,13 @@ describe('a caller whose limit further down is used up', () => {
   });
 
   it('is no sign that an application is down which makes a 500 of the refusal, whoever else is refused', async () => {
-    const upstream = await hostThat(fine);
-    const host = await hostThat(async (answering) => {
+    await using upstream = await startScriptedUpstream(fine);
+    await using host = await startScriptedUpstream(async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
       const inner = await ask(service.url, { path: chatPath('m'), headers, body });
       return inner.status === 200 ? fine(answering) : refusal(500)(answering);
     });
-    const service = await serviceOf({
+    await using service = await serviceOf({
       keys: { ada: { project: 'ada' }, bob: { project: 'bob', role: 'closed' }, eve: { project: 'eve', role: 'closed' } },
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }], userRoles: ['default'] } },
       applications: { app: { endpoint: `${host.url}/app` } },
@@ -83,8 +69,8 @@ describe('a caller whose limit further down is used up', () => {
   });
 
   it('is told the Retry-After of the application unchanged, however long', async () => {
-    const host = await hostThat(refusal(429, { 'retry-after': '43054' }), fine);
-    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    await using host = await startScriptedUpstream(refusal(429, { 'retry-after': '43054' }), fine);
+    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const refused = await service.chat('app', body, as('bob'));
     expect([refused.status, refused.headers['retry-after'], refused.error.message]).toEqual([429, '43054', 'upstream says 429']);
     expect((await service.chat('app', body, as('ada'))).status).toBe(200);
@@ -93,9 +79,9 @@ describe('a caller whose limit further down is used up', () => {
 
 describe('what one caller brings about', () => {
   it('closes an only upstream to nobody, be it an application or a model', async () => {
-    const host = await hostThat(refusal(500), refusal(503), refusal(500), refusal(500), fine);
-    const upstream = await hostThat(refusal(500), refusal(500), refusal(500), fine);
-    const service = await serviceOf({
+    await using host = await startScriptedUpstream(refusal(500), refusal(503), refusal(500), refusal(500), fine);
+    await using upstream = await startScriptedUpstream(refusal(500), refusal(500), refusal(500), fine);
+    await using service = await serviceOf({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }], maxRetryAttempts: 1 } },
       applications: { app: { endpoint: `${host.url}/app` } },
     });
@@ -107,8 +93,13 @@ describe('what one caller brings about', () => {
   });
 
   it.each(['access_denied', 'consent_required', 'made_up'])('as a 403 %s counts no failure of the application', async (code) => {
-    const host = await hostThat(refusal(403, {}, { code }), refusal(403, {}, { code }), refusal(403, {}, { code }), fine);
-    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    await using host = await startScriptedUpstream(
+      refusal(403, {}, { code }),
+      refusal(403, {}, { code }),
+      refusal(403, {}, { code }),
+      fine,
+    );
+    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     for (const caller of ['ada', 'bob', 'eve']) expect((await service.chat('app', body, as(caller))).status).toBe(403);
     expect((await service.chat('app', body, as('ada'))).status).toBe(200);
   });
@@ -116,7 +107,8 @@ describe('what one caller brings about', () => {
 
 describe('a changed configuration', () => {
   it('ends the cut-off of what changed, and of nothing else', async () => {
-    const [changed, same] = [await hostThat(refusal(429), fine), await hostThat(refusal(429), fine)];
+    await using changed = await startScriptedUpstream(refusal(429), fine);
+    await using same = await startScriptedUpstream(refusal(429), fine);
     const configuration = (description: string) => ({
       keys: { ada: { project: 'ada' } },
       models: {
@@ -124,7 +116,7 @@ describe('a changed configuration', () => {
         same: { upstreams: [{ endpoint: same.endpoint }], maxRetryAttempts: 1 },
       },
     });
-    const service = await serviceOf(configuration('before'));
+    await using service = await serviceOf(configuration('before'));
     const statuses = async () => [
       (await service.chat('changed', body, as('ada'))).status,
       (await service.chat('same', body, as('ada'))).status,
@@ -146,8 +138,8 @@ describe('an error of an application', () => {
   it.each([400, 401, 402, 403, 404, 408, 409, 410, 413, 415, 418, 422, 424, 429, 451, 501])(
     'of %i is told as it is, streamed or not',
     async (status) => {
-      const host = await hostThat(refusal(status, {}, own));
-      const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+      await using host = await startScriptedUpstream(refusal(status, {}, own));
+      await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
       for (const stream of [false, true]) {
         const told = await service.chat('app', { ...body, stream }, as('ada'));
         expect([told.status, told.error]).toEqual([status, own]);
@@ -163,8 +155,8 @@ describe('an error of an application', () => {
     [429, 'rate_limit_error', 'upstream_rate_limited'],
     [501, 'upstream_error', 'upstream_failed'],
   ])('of %i has what is missing filled in', async (status, type, code) => {
-    const host = await hostThat(({ response }) => void response.writeHead(status).end('no JSON'));
-    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    await using host = await startScriptedUpstream(({ response }) => void response.writeHead(status).end('no JSON'));
+    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const told = await service.chat('app', body, as('ada'));
     expect([told.status, told.error]).toEqual([status, { type, message: 'no JSON', param: null, code }]);
   });
@@ -175,8 +167,10 @@ describe('an error of an application', () => {
     ['text/html', '<p>No tea</p>', 'The upstream answered 418.'],
     ['text/plain', ' ', 'The upstream answered 418.'],
   ])('of 418 in %s is told in its own words', async (type, text, message) => {
-    const host = await hostThat(({ response }) => void response.writeHead(418, { 'content-type': type }).end(text));
-    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    await using host = await startScriptedUpstream(
+      ({ response }) => void response.writeHead(418, { 'content-type': type }).end(text),
+    );
+    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const told = await service.chat('app', body, as('ada'));
     expect([told.status, told.error]).toMatchObject([418, { message }]);
   });
@@ -186,19 +180,19 @@ describe('an error of an application', () => {
     [502, 503, 'server_overloaded'],
     [503, 503, 'server_overloaded'],
   ])('of %i is ours as %i, with its display_message', async (status, told, type) => {
-    const host = await hostThat(refusal(status, {}, own));
-    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    await using host = await startScriptedUpstream(refusal(status, {}, own));
+    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const answer = await service.chat('app', body, as('ada'));
     expect([answer.status, answer.error]).toMatchObject([told, { type, display_message: 'Try another.' }]);
   });
 
   async function toldLate(error: object): Promise<unknown> {
-    const host = await hostThat(async (answering) => {
+    await using host = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'Half' }), { error });
       answering.done();
     });
-    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const { content, error: told } = await (await service.stream('app', body, as('ada'))).rest();
     expect(content()).toBe('Half');
     return told;
@@ -218,12 +212,12 @@ describe('an error of an application', () => {
   });
 
   it('never says a key that the application was sent', async () => {
-    const host = await hostThat((answering) => {
+    await using host = await startScriptedUpstream((answering) => {
       const key = String(answering.received.headers['api-key']);
       const fields = { message: `bad ${key}`, type: `t ${key}`, code: `c ${key}`, param: key, display_message: `d ${key}` };
       return refusal(418, {}, fields)(answering);
     });
-    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const { error } = await service.chat('app', body, as('ada'));
     expect(error).toEqual({ message: 'bad ***', type: 't ***', code: 'c ***', param: '***', display_message: 'd ***' });
   });
@@ -237,8 +231,8 @@ describe('display_message', () => {
     ['anthropic', 400],
     ['anthropic', 503],
   ])('of an upstream of the protocol %s is kept on %i', async (protocol, status) => {
-    const upstream = await hostThat(refusal(status, {}, { display_message: 'Come again.' }));
-    const service = await serviceOf({
+    await using upstream = await startScriptedUpstream(refusal(status, {}, { display_message: 'Come again.' }));
+    await using service = await serviceOf({
       models: { m: { upstreams: [{ protocol, endpoint: upstream.endpoint, key: 'secret-key' }], maxRetryAttempts: 1 } },
     });
     expect((await service.chat('m', body, as('ada'))).error).toHaveProperty('display_message', 'Come again.');
@@ -246,7 +240,7 @@ describe('display_message', () => {
 });
 
 it('A deployment whose upstreams all have the weight 0 is 503 with the reason and a time', async () => {
-  const service = await serviceOf({ models: { m: { upstreams: [{ endpoint: 'http://127.0.0.1:9/v1', weight: 0 }] } } });
+  await using service = await serviceOf({ models: { m: { upstreams: [{ endpoint: 'http://127.0.0.1:9/v1', weight: 0 }] } } });
   const { status, error, headers } = await service.chat('m', body, as('ada'));
   expect([status, error.code, error.message]).toEqual([
     503,

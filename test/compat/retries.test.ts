@@ -1,35 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { delta, hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';
-import {
-  eventsReply,
-  jsonReply,
-  type Reply,
-  refusal,
-  type ScriptedUpstream,
-  silence,
-  startScriptedUpstream,
-} from '#test/scripted-upstream.ts';
+import { eventsReply, jsonReply, type Reply, refusal, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-async function upstreamThat(...replies: readonly Reply[]): Promise<ScriptedUpstream> {
-  const upstream = await startScriptedUpstream(...replies);
-  closing.push(upstream.close);
-  return upstream;
-}
-
-async function serviceOf(upstreams: readonly object[], fields: object = {}): Promise<TestService> {
+function serviceOf(upstreams: readonly object[], fields: object = {}): Promise<TestService> {
   const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
-  const service = await startService({ models: { m: { upstreams, ...fields } }, keys });
-  closing.push(service.close);
-  return service;
+  return startService({ models: { m: { upstreams, ...fields } }, keys });
 }
 
 const fine = jsonReply(plainCompletion('fine'));
@@ -47,9 +25,10 @@ describe('a try that failed before the first byte is made again', () => {
     ['no first byte in time', silence as Reply],
     ['an error event with a retryable status', eventsReply({ error: { message: 'busy', code: 503 } })],
   ])('elsewhere after %s', async (_what, reply) => {
-    const [first, second] = [await upstreamThat(reply), await upstreamThat(fine)];
+    await using first = await startScriptedUpstream(reply);
+    await using second = await startScriptedUpstream(fine);
     const timeouts = { firstByteMs: 150 };
-    const service = await serviceOf([
+    await using service = await serviceOf([
       { endpoint: first.endpoint, timeouts },
       { endpoint: second.endpoint, tier: 1 },
     ]);
@@ -63,8 +42,8 @@ describe('a try that failed before the first byte is made again', () => {
   });
 
   it('elsewhere after a refused connection', async () => {
-    const second = await upstreamThat(fine);
-    const service = await serviceOf([
+    await using second = await startScriptedUpstream(fine);
+    await using service = await serviceOf([
       { endpoint: `http://127.0.0.1:${await freePort()}/v1` },
       { endpoint: second.endpoint, tier: 1 },
     ]);
@@ -72,8 +51,8 @@ describe('a try that failed before the first byte is made again', () => {
   });
 
   it('at the same upstream where there is no other', async () => {
-    const upstream = await upstreamThat(refusal(503), resets, refusal(502), fine);
-    const service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    await using upstream = await startScriptedUpstream(refusal(503), resets, refusal(502), fine);
+    await using service = await serviceOf([{ endpoint: upstream.endpoint }]);
     expect((await service.chat('m', { messages: hello })).status).toBe(200);
     expect(upstream.requests).toHaveLength(4);
   });
@@ -83,8 +62,8 @@ describe('a try that failed before the first byte is made again', () => {
       answering.head();
       answering.response.write('data: {"error":{"code":503,"message":"busy"}}\n\n');
     };
-    const upstream = await upstreamThat(broken, eventsReply(...plainReply('fine')));
-    const service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    await using upstream = await startScriptedUpstream(broken, eventsReply(...plainReply('fine')));
+    await using service = await serviceOf([{ endpoint: upstream.endpoint }]);
     expect((await (await service.stream('m', { messages: hello })).rest()).content()).toBe('fine');
   });
 
@@ -94,8 +73,8 @@ describe('a try that failed before the first byte is made again', () => {
       [3, 3],
       [undefined, 5],
     ] as const) {
-      const upstream = await upstreamThat(refusal(503));
-      const service = await serviceOf([{ endpoint: upstream.endpoint }], { ...(maxRetryAttempts && { maxRetryAttempts }) });
+      await using upstream = await startScriptedUpstream(refusal(503));
+      await using service = await serviceOf([{ endpoint: upstream.endpoint }], { ...(maxRetryAttempts && { maxRetryAttempts }) });
       const answer = await service.chat('m', { messages: hello });
       expect([answer.status, answer.error.code]).toEqual([503, 'upstream_unavailable']);
       expect(upstream.requests).toHaveLength(tries);
@@ -112,8 +91,9 @@ describe('a try is not made again', () => {
     [413, 413],
     [422, 400],
   ])('after %i', async (status, told) => {
-    const [first, second] = [await upstreamThat(refusal(status)), await upstreamThat(fine)];
-    const service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
+    await using first = await startScriptedUpstream(refusal(status));
+    await using second = await startScriptedUpstream(fine);
+    await using service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
     expect((await service.chat('m', { messages: hello })).status).toBe(told);
     expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
   });
@@ -124,8 +104,9 @@ describe('a try is not made again', () => {
       await answering.events(delta({ role: 'assistant', content: 'hi' }));
       answering.cut();
     };
-    const [first, second] = [await upstreamThat(begins), await upstreamThat(fine)];
-    const service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
+    await using first = await startScriptedUpstream(begins);
+    await using second = await startScriptedUpstream(fine);
+    await using service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
     const { error } = await (await service.stream('m', { messages: hello })).rest();
     expect(error?.code).toBe('upstream_failed');
     expect(second.requests).toHaveLength(0);
@@ -134,14 +115,13 @@ describe('a try is not made again', () => {
   });
 
   it('for an application, unless its configuration says so', async () => {
-    const upstream = await upstreamThat(refusal(503));
-    const service = await startService({
+    await using upstream = await startScriptedUpstream(refusal(503));
+    await using service = await startService({
       applications: {
         once: { endpoint: `${upstream.url}/app` },
         twice: { endpoint: `${upstream.url}/twice`, maxRetryAttempts: 2 },
       },
     });
-    closing.push(service.close);
     await service.chat('once', { messages: hello });
     expect(upstream.requests).toHaveLength(1);
     await service.chat('twice', { messages: hello });
@@ -155,9 +135,8 @@ describe('an application that dies at its work', () => {
       await sleep(1_100);
       answering.cut();
     };
-    const upstream = await upstreamThat(fine, dies);
-    const service = await startService({ applications: { app: { endpoint: `${upstream.url}/app` } } });
-    closing.push(service.close);
+    await using upstream = await startScriptedUpstream(fine, dies);
+    await using service = await startService({ applications: { app: { endpoint: `${upstream.url}/app` } } });
     expect((await service.chat('app', { messages: hello })).status).toBe(200);
     expect((await service.chat('app', { messages: hello })).status).toBe(503);
     expect(upstream.requests).toHaveLength(2);
@@ -166,8 +145,10 @@ describe('an application that dies at its work', () => {
 
 describe('several upstreams', () => {
   it('of one tier share the calls by weight, smoothly', async () => {
-    const [heavy, light, none] = [await upstreamThat(fine), await upstreamThat(fine), await upstreamThat(fine)];
-    const service = await serviceOf([
+    await using heavy = await startScriptedUpstream(fine);
+    await using light = await startScriptedUpstream(fine);
+    await using none = await startScriptedUpstream(fine);
+    await using service = await serviceOf([
       { endpoint: heavy.endpoint, weight: 3 },
       { endpoint: light.endpoint, weight: 1 },
       { endpoint: none.endpoint, weight: 0 },
@@ -177,8 +158,9 @@ describe('several upstreams', () => {
   });
 
   it('of a higher tier wait until the lower cannot serve', async () => {
-    const [first, second] = [await upstreamThat(fine), await upstreamThat(fine)];
-    const service = await serviceOf([
+    await using first = await startScriptedUpstream(fine);
+    await using second = await startScriptedUpstream(fine);
+    await using service = await serviceOf([
       { endpoint: second.endpoint, tier: 2, weight: 10 },
       { endpoint: first.endpoint, tier: 1 },
     ]);
@@ -190,9 +172,9 @@ describe('several upstreams', () => {
   });
 
   it('that are rate limited make a 429, whatever stands beside them that is not asked', async () => {
-    const limited = await upstreamThat(refusal(429, { 'retry-after': '40' }));
-    const drained = await upstreamThat(fine);
-    const service = await serviceOf([{ endpoint: limited.endpoint }, { endpoint: drained.endpoint, weight: 0 }]);
+    await using limited = await startScriptedUpstream(refusal(429, { 'retry-after': '40' }));
+    await using drained = await startScriptedUpstream(fine);
+    await using service = await serviceOf([{ endpoint: limited.endpoint }, { endpoint: drained.endpoint, weight: 0 }]);
     await service.chat('m', { messages: hello });
     const { status, headers } = await service.chat('m', { messages: hello });
     expect([status, Number(headers['retry-after']) > 30]).toEqual([429, true]);
@@ -200,11 +182,9 @@ describe('several upstreams', () => {
   });
 
   it('that are all rate limited make a 429, with the time of the first to come back', async () => {
-    const [first, second] = [
-      await upstreamThat(refusal(429, { 'retry-after': '90' })),
-      await upstreamThat(refusal(429, { 'retry-after': '40' })),
-    ];
-    const service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint }]);
+    await using first = await startScriptedUpstream(refusal(429, { 'retry-after': '90' }));
+    await using second = await startScriptedUpstream(refusal(429, { 'retry-after': '40' }));
+    await using service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint }]);
     const answers = [await service.chat('m', { messages: hello }), await service.chat('m', { messages: hello })];
     for (const answer of answers) expect([answer.status, answer.error.code]).toEqual([429, 'upstream_rate_limited']);
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
@@ -213,8 +193,8 @@ describe('several upstreams', () => {
   });
 
   it('serve again at once after a success, and are left alone after failing call after call of several callers', async () => {
-    const upstream = await upstreamThat(refusal(500), fine, refusal(500));
-    const service = await serviceOf([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
+    await using upstream = await startScriptedUpstream(refusal(500), fine, refusal(500));
+    await using service = await serviceOf([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
     const statuses: number[] = [];
     for (const caller of [callerKey, callerKey, callerKey, 'other-key', 'other-key'])
       statuses.push((await service.chat('m', { messages: hello }, { 'api-key': caller })).status);
@@ -223,16 +203,17 @@ describe('several upstreams', () => {
   });
 
   it('are not left alone for answers without sense: the question may be to blame', async () => {
-    const upstream = await upstreamThat(jsonReply('{bad'), jsonReply('{bad'), jsonReply('{bad'), fine);
-    const service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    await using upstream = await startScriptedUpstream(jsonReply('{bad'), jsonReply('{bad'), jsonReply('{bad'), fine);
+    await using service = await serviceOf([{ endpoint: upstream.endpoint }]);
     const statuses: number[] = [];
     for (let call = 0; call < 4; call += 1) statuses.push((await service.chat('m', { messages: hello })).status);
     expect(statuses).toEqual([500, 500, 500, 200]);
   });
 
   it('are each sent their own key, model and headers', async () => {
-    const [first, second] = [await upstreamThat(refusal(503)), await upstreamThat(fine)];
-    const service = await serviceOf([
+    await using first = await startScriptedUpstream(refusal(503));
+    await using second = await startScriptedUpstream(fine);
+    await using service = await serviceOf([
       { endpoint: first.endpoint, key: 'key-1', model: 'model-1', headers: { 'x-one': '1' } },
       {
         endpoint: `${second.url}/openai/deployments/d`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkFiles, checkValue, checkWithoutEnvironment } from './support.ts';
+import { checkFiles, checkValue, checkWithoutEnvironment } from '#test/check-files.ts';
 
 const key = 'a-key-of-enough-length';
 const demo = { upstreams: [{ protocol: 'demo' }] };

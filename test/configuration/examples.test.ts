@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { checkCommand } from '#app/check-command.ts';
-import { readCommand } from '#app/cli.ts';
-import { configurationJsonSchema } from '#configuration/json-schema.ts';
-import { parseText } from '#configuration/parse-text.ts';
+import { checkPaths, parseConfiguration } from '#test/check-files.ts';
+import { parseArguments } from '#test/command-line.ts';
 import { freePort } from '#test/listening.ts';
 import { startProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { spawnTied } from '#test/tied-process.ts';
+import schema from '../../docs/configuration.schema.json' with { type: 'json' };
 
 const folder = join(import.meta.dirname, '../../examples');
 const compose = 'three-nodes/compose.yaml';
@@ -24,7 +23,7 @@ function read(name: string): Promise<string> {
 }
 
 async function readValue(name: string, text?: string): Promise<Record<string, unknown>> {
-  const parsed = await parseText(name, text ?? (await read(name)));
+  const parsed = await parseConfiguration(name, text ?? (await read(name)));
   return 'value' in parsed ? (parsed.value as Record<string, unknown>) : expect.unreachable();
 }
 
@@ -35,7 +34,7 @@ async function environment(): Promise<Readonly<Record<string, string>>> {
 }
 
 describe('each example', () => {
-  const isValid = new Ajv2020({ allErrors: true, formats: { password: true } }).compile(configurationJsonSchema());
+  const isValid = new Ajv2020({ allErrors: true, formats: { password: true } }).compile(schema);
 
   it('is told of in the README of the examples', async () => {
     const readme = await read('README.md');
@@ -44,7 +43,7 @@ describe('each example', () => {
   });
 
   it.each(examples)('passes the check without a doubt: %s', async (name) => {
-    const { exitCode, lines } = await checkCommand([join(folder, name)], await environment());
+    const { exitCode, lines } = await checkPaths([join(folder, name)], await environment());
     // Some examples have a short key, which is easy to type on one's own machine.
     const others = lines.filter((line) => !line.includes('is a key of fewer than 16 characters'));
     expect(others).toEqual([expect.stringContaining('no faults')]);
@@ -119,7 +118,7 @@ describe('the three nodes', () => {
       expect(node).toEqual(services['node-1']);
       expect(balancer).toContain(`server ${name}:8080;`);
       expect(Object.keys(node.environment).filter((variable) => !known.has(variable))).toEqual([]);
-      expect(readCommand(node.command)).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
+      expect(parseArguments(node.command)).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
     }
     const { security } = await readValue('three-nodes/parley.yaml');
     expect(security).toEqual({ trustedProxies: [networks.default.ipam.config[0].subnet] });

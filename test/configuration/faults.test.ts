@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkCommand } from '#app/check-command.ts';
-import { checkFiles, checkValue, makeFolder } from './support.ts';
+import { checkFiles, checkPaths, checkValue, makeFolder } from '#test/check-files.ts';
 
 /** A number beyond 1.8e308, which Parley keeps as it is written. */
 const infinite = (JSON as unknown as { rawJSON(text: string): object }).rawJSON('1e309');
@@ -466,10 +465,7 @@ describe('parley check', () => {
     await folder.write('a.toml', '');
     await writeFile(join(folder.path, 'latin1.json'), Buffer.from('{"\xe9":1}', 'latin1'));
     const names = ['gone.json', 'folder.json', 'latin1.json', 'a.toml'];
-    const { lines, exitCode } = await checkCommand(
-      names.map((name) => join(folder.path, name)),
-      {},
-    );
+    const { lines, exitCode } = await checkPaths(names.map((name) => join(folder.path, name)));
     expect(exitCode).toBe(1);
     expect(lines.map((line) => line.replace(`${folder.path}/`, ''))).toEqual([
       'gone.json: there is no such file',
@@ -487,7 +483,7 @@ describe('parley check', () => {
   });
 
   it('exits with 1 where no file is named', async () => {
-    expect(await checkCommand([], {})).toEqual({ exitCode: 1, lines: ['parley check: name at least one file'] });
+    expect(await checkPaths([])).toEqual({ exitCode: 1, lines: ['parley check: name at least one file'] });
   });
 
   it('tells what it doubts beside faults, and nothing that only follows from these', async () => {

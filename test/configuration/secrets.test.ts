@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are written so
 import { expect, it } from 'vitest';
-import { checkFiles, checkValue } from './support.ts';
+import { checkFiles, checkValue } from '#test/check-files.ts';
 
 const canary = 'sk-canary-7f3a';
 

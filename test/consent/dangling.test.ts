@@ -1,23 +1,17 @@
 import { expect, it } from 'vitest';
-import { formatDangling, NodeState } from '#app/node/node-state.ts';
-import { systemClock } from '#base/time/clock.ts';
-import type { Dangling } from '#domain/consent/dependency-graph.ts';
 import { startProcess } from '#test/start-process.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import { startService } from '#test/start-service.ts';
+import { watchNode } from '#test/watch-node.ts';
 import { getConsent, required } from './support.ts';
 
 const endpoint = 'http://127.0.0.1:9/';
 const saved = 'applications/bucket/saved';
 
 /** A service whose node state gets the graphs, and what was new in them. */
-async function startNoting(applications: object): Promise<{ service: TestService; state: NodeState; added: string[] }> {
-  const added: string[] = [];
-  const service = await startService(
-    { applications },
-    { noteGraph: (graph) => added.push(...state.graphWalked(graph).map((each: Dangling) => formatDangling(each))) },
-  );
-  const state = new NodeState({ snapshot: service.snapshot.current, loadBalancer: service.loadBalancer, clock: systemClock });
-  return { service, state, added };
+async function startNoting(applications: object) {
+  const watch = watchNode();
+  const service = await startService({ applications }, watch.options);
+  return { service, state: watch.createState(service), added: watch.log };
 }
 
 it('a dependency that does not exist is named in /health and the log from the start', async () => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
-import { startService } from '#test/start-service.ts';
+import { type DependencyGraph, startService } from '#test/start-service.ts';
 import vectors from '../vectors/consent-graphs.json' with { type: 'json' };
 import { getConsent, postConsent, required } from './support.ts';
 

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
-import { StoreFault } from '#domain/store-fault.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
-import { callerKey } from '#test/start-service.ts';
+import { callerKey, type ServiceOptions } from '#test/start-service.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { accept, deleteConsent, formOf, getConsent, isAccepted, postConsent, startLandscape } from './support.ts';
 
 const applications = { root: { dependencies: ['leaf'] }, leaf: { requires: true } };
 const forgetful = new Error('canary of the store');
 
 /** A store out of reach. */
-function brokenBy(fault: Error): ConsentStore {
+function brokenBy(fault: Error): Required<ServiceOptions>['consents'] {
   const fail = () => Promise.reject(fault);
   return { find: fail, put: fail, delete: fail, list: fail };
 }
@@ -22,7 +21,7 @@ class SlowStore extends MemoryConsentStore {
     this.#onPut = resolve;
   });
 
-  override async put(subject: string, consent: StoredConsent): Promise<void> {
+  override async put(...[subject, consent]: Parameters<MemoryConsentStore['put']>): Promise<void> {
     this.#onPut();
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return super.put(subject, consent);
@@ -37,7 +36,7 @@ describe('a store out of reach', () => {
   it.each([
     [
       'that says so is 503 with a time to try again',
-      new StoreFault('it does not answer', { cause: forgetful }),
+      createStoreError('it does not answer', { cause: forgetful }),
       503,
       'overloaded',
       '1',

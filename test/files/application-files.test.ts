@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
 import { type Answered, ask } from '#test/ask.ts';
+import { getBucket } from '#test/buckets.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
@@ -99,7 +99,7 @@ describe('the places of an application that answers', () => {
     const { done: theirs } = await call({ key: 'other-key' }, bucketsOf);
     const { done: another } = await call({ deployment: 'second' }, bucketsOf);
     expect(mine.appdata).toBe(`${files.bucket}/appdata/app`);
-    expect(theirs).toEqual({ bucket: mine.bucket, appdata: `${bucketOf('key:other')}/appdata/app` });
+    expect(theirs).toEqual({ bucket: mine.bucket, appdata: `${getBucket('key:other')}/appdata/app` });
     expect(another.bucket).not.toBe(mine.bucket);
     expect([mine.bucket, another.bucket]).not.toContain(files.bucket);
     expect((await as(callerKey, 'GET', '/v1/bucket')).json).toEqual({ bucket: files.bucket });

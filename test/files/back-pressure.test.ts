@@ -2,10 +2,9 @@ import { request as openRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import type { BlobStore } from '#domain/files/blob-store.ts';
 import { callerKey } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
-import { openStore, startFiles } from './support.ts';
+import { openStore, startFiles, type TestStore } from './support.ts';
 
 const headers = { 'api-key': callerKey };
 const mebibyte = 1024 ** 2;
@@ -22,7 +21,7 @@ it('a slow reader slows the store', async () => {
       yield piece;
     }
   }
-  const blobs: BlobStore = {
+  const blobs: TestStore['blobs'] = {
     write: (name, bytes) => store.blobs.write(name, bytes),
     delete: (name) => store.blobs.delete(name),
     async read(name, range) {
@@ -42,7 +41,7 @@ it('a slow reader slows the store', async () => {
 it('a slow store slows the writer', async () => {
   await using store = await openStore('disk');
   const gate = Promise.withResolvers<void>();
-  const blobs: BlobStore = {
+  const blobs: TestStore['blobs'] = {
     write: async (name, bytes) => {
       await gate.promise;
       await store.blobs.write(name, bytes);

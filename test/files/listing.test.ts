@@ -1,10 +1,7 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FileIndex } from '#domain/files/file-index.ts';
-import { openSqlite } from '#stores/sql/engine/sqlite.ts';
-import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
-import { openFolder } from '#test/temporary-folder.ts';
+import { freshSqlite } from '#test/sql-engines.ts';
+import { createFileIndex } from '#test/sql-stores.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 
 interface Listed {
@@ -14,12 +11,12 @@ interface Listed {
 
 const cleanUps: (() => unknown)[] = [];
 
-async function openIndex(kind: string): Promise<FileIndex> {
+async function openIndex(kind: string) {
   if (kind === 'memory') return new MemoryFileIndex();
-  const folder = await openFolder();
-  const { database, close } = await openSqlite(join(folder.path, 'parley.db'));
-  cleanUps.push(close, () => folder[Symbol.asyncDispose]());
-  return new SqlFileIndex(database);
+  const fresh = await freshSqlite();
+  const { database, close } = await fresh.open();
+  cleanUps.push(close, () => fresh[Symbol.asyncDispose]());
+  return createFileIndex(database);
 }
 
 describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {

@@ -1,9 +1,9 @@
 import { type ClientRequest, request as openRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
+import { createFileIndex } from '#test/sql-stores.ts';
 import { callerKey } from '#test/start-service.ts';
-import { describeOnEach } from '../stores/sql/engines.ts';
 import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
 
 const maxBucketBytes = 100_000;
@@ -21,8 +21,9 @@ describeOnEach('uploads side by side on two nodes', (database) => {
 
   beforeEach(async () => {
     store = await openStore('disk');
-    const start = (index: SqlFileIndex) => startFiles({ blobs: store.blobs, index }, { files: { maxBucketBytes } });
-    nodes = [await start(new SqlFileIndex(database.database)), await start(new SqlFileIndex(database.other))];
+    const start = (each: typeof database.database) =>
+      startFiles({ blobs: store.blobs, index: createFileIndex(each) }, { files: { maxBucketBytes } });
+    nodes = [await start(database.database), await start(database.other)];
   });
 
   afterEach(async () => {
@@ -66,7 +67,7 @@ describeOnEach('uploads side by side on two nodes', (database) => {
 
   /** Whether so much is taken, of files or for uploads; takes nothing itself. */
   async function isTaken(bytes: number): Promise<boolean> {
-    const index = new SqlFileIndex(database.database);
+    const index = createFileIndex(database.database);
     const nothing = { bucket: nodeOf(0).bucket, path: 'probe', blob: 'probe', bytes: 0, nowMs: Date.now(), untilMs: Date.now() };
     return (await index.reserve(nothing, bytes - 1)) !== 'reserved';
   }

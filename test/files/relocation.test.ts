@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Seal } from '#base/secrets/seal.ts';
-import { Secret } from '#base/secrets/secret.ts';
-import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
-import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { type Answered, ask } from '#test/ask.ts';
+import { type FreshDatabase, freshPostgres, freshSqlite } from '#test/sql-engines.ts';
+import { createApplicationStore, createFileIndex } from '#test/sql-stores.ts';
 import { callerKey } from '#test/start-service.ts';
 import { quickApp } from '../applications/support.ts';
-import { type FreshDatabase, freshPostgres, freshSqlite } from '../stores/sql/engines.ts';
 import { type FileService, openStore, startFiles, type storeKinds, type TestStore } from './support.ts';
 
 const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
@@ -24,8 +21,8 @@ async function openRig(kind: (typeof storeKinds)[number], fresh: () => Promise<F
   const whole = await fresh();
   const { database, close } = await whole.open();
   const saved: string[] = [];
-  const applications = new SqlApplicationStore(database, new Seal([new Secret('a secret of this test')]));
-  const index = new SqlFileIndex(database);
+  const applications = createApplicationStore(database);
+  const index = createFileIndex(database);
   const limits = { maxBucketBytes: 1000 };
   const noteAudit = ({ action, object }: { action: string; object: string | undefined }) =>
     void saved.push(`${action} ${object}`);

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bucketOf, bucketOfDeployment } from '#domain/files/bucket.ts';
 import type { Answered, Asking } from '#test/ask.ts';
+import { getBucket, getDeploymentBucket } from '#test/buckets.ts';
 import { delta, finish, plainCompletion } from '#test/chunks.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp, save } from '../applications/support.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 
-const alice = bucketOf('key:alice');
-const bob = bucketOf('key:bob');
+const alice = getBucket('key:alice');
+const bob = getBucket('key:bob');
 const salary = `files/${alice}/private/salary.txt`;
 const given = `files/${alice}/given.txt`;
 const published = `applications/${bob}/published`;
-const ownFile = `files/${bucketOfDeployment(published)}/report.txt`;
+const ownFile = `files/${getDeploymentBucket(published)}/report.txt`;
 const anyApplication = { conditions: [{ condition_type: 'eq', property_name: 'application', const: true }] };
 
 let host: ScriptedUpstream;
@@ -41,7 +41,7 @@ beforeAll(async () => {
     ['quick', 'alice', quickApp({ applications_as_tools: [anyApplication] })],
   ];
   for (const [name, owner, body] of saved) {
-    const { status, text } = await save(service, pathOf(name, bucketOf(`key:${owner}`)), body, { 'api-key': owner });
+    const { status, text } = await save(service, pathOf(name, getBucket(`key:${owner}`)), body, { 'api-key': owner });
     if (status !== 201) throw new Error(text);
   }
   for (const file of [salary, given]) await as('alice', 'PUT', `/v1/${file}`, `content of ${file}`);

@@ -10,9 +10,9 @@ import { S3BlobStore } from '#stores/files/s3-blob-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { describeOnEach, freshSqlite } from '#test/sql-engines.ts';
 import { startS3, type TestS3 } from '#test/start-s3.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { describeOnEach, freshSqlite } from '../stores/sql/engines.ts';
 import { startFiles } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -77,14 +77,14 @@ describeOnEach('nodes that share a place in S3', (nodes) => {
   it('leave what is of the files of another database, and say so', async () => {
     await empty();
     await using fresh = await freshSqlite();
-    const { database, close } = await fresh.open();
+    await using opened = await fresh.open();
+    const { database } = opened;
     const foreign = randomUUID();
     await s3.put(foreign, 'x');
     expect(await sweepOnce(database, 0)).toEqual([]);
     for (const laterMs of [0, 2 * dayMs])
       expect(await sweepOnce(nodes.database, laterMs)).toEqual([expect.stringContaining('files of another database')]);
     expect((await s3.names()).objects).toEqual([foreign]);
-    await close();
   });
 });
 

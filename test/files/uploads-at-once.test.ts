@@ -1,21 +1,16 @@
 import { request as openRequest } from 'node:http';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
+import { expect, it, vi } from 'vitest';
+import { getBucket } from '#test/buckets.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type StoredFileService, startFilesOnDisk } from './support.ts';
 
 const keys = { [callerKey]: { project: 'test' }, other: { project: 'other' } };
 
-let files: StoredFileService;
-
-beforeEach(async () => {
-  files = await startFilesOnDisk({ maxBucketUploads: 2 }, { keys });
-});
-
-afterEach(() => files[Symbol.asyncDispose]());
-
 /** An upload that does not end by itself. */
-function trickle(name: string): { end(): void; destroy(): void; readonly status: Promise<number | undefined> } {
+function trickle(
+  files: StoredFileService,
+  name: string,
+): { end(): void; destroy(): void; readonly status: Promise<number | undefined> } {
   const request = openRequest(`${files.url}${files.base}/${name}`, { method: 'PUT', headers: { 'api-key': callerKey } });
   const status = new Promise<number | undefined>((resolve) => {
     request.on('response', (response) => resolve(response.resume().statusCode)).on('error', () => resolve(undefined));
@@ -25,11 +20,12 @@ function trickle(name: string): { end(): void; destroy(): void; readonly status:
 }
 
 it('slow uploads of one user keep no other from storing files', async () => {
-  const slow = [trickle('one'), trickle('two')] as const;
+  await using files = await startFilesOnDisk({ maxBucketUploads: 2 }, { keys });
+  const slow = [trickle(files, 'one'), trickle(files, 'two')] as const;
   await vi.waitUntil(async () => (await files.store.names()).length === 2, { timeout: 10_000 });
   const refused = await files.put('three', 'x');
   expect([refused.status, refused.error.code, refused.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
-  const others = `/v1/files/${bucketOf('key:other')}/three`;
+  const others = `/v1/files/${getBucket('key:other')}/three`;
   expect((await files.service.ask({ method: 'PUT', path: others, headers: { 'api-key': 'other' }, body: 'x' })).status).toBe(200);
   slow[0].end();
   expect(await slow[0].status).toBe(200);

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiOperations } from '#app/service/features.ts';
+import { describeApi } from '#test/api-description.ts';
 import { hello } from '#test/chunks.ts';
+import { readOperations } from '#test/documented.ts';
 import { withKey } from '#test/start-service.ts';
 import { startWhole, type WholeService } from '../security/support.ts';
 
-const operations = apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } });
+const operations = readOperations(describeApi({ compat: ['openai'], msgapi: ['anthropic'] }));
 /** Without the list of a bucket's applications: to other methods its last segment is the path of one. */
 const paths = [...new Set(operations.map(({ path }) => path))].filter((path) => path !== '/v1/applications/{bucket}');
 

@@ -12,7 +12,7 @@ import type {
   ReplyListener,
 } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { UndiciClient } from './undici-client.ts';
+import { UndiciClient } from '#test/undici-client.ts';
 
 export const serverKey = readFileSync(new URL('fixtures/server-key.pem', import.meta.url), 'utf8');
 export const serverCert = readFileSync(new URL('fixtures/server-cert.pem', import.meta.url), 'utf8');

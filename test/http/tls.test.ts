@@ -103,7 +103,7 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
   it('trusts NODE_EXTRA_CA_CERTS', async () => {
     await using servers = new Servers();
     const port = await serve(servers, []);
-    const file = name === 'LeanClient' ? '../../src/base/http/lean-client.ts' : './undici-client.ts';
+    const file = name === 'LeanClient' ? '../../src/base/http/lean-client.ts' : '../support/undici-client.ts';
     const script = `
       const { ${name} } = await import(${JSON.stringify(new URL(file, import.meta.url).href)});
       const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeFolder } from '#test/check-files.ts';
 import { runCommand } from '#test/start-process.ts';
-import { makeFolder } from '../configuration/support.ts';
 import { fixture, runImport } from './support.ts';
 
 const secretsOfDial =

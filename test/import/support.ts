@@ -4,7 +4,7 @@ import { checkCommand } from '#app/check-command.ts';
 import { importCommand } from '#app/import/import-command.ts';
 import type { ImportFlags } from '#app/import/import-flags.ts';
 import { loadConfiguration } from '#configuration/load.ts';
-import { makeFolder } from '../configuration/support.ts';
+import { makeFolder } from '#test/check-files.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/import');
 

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { askPostgres } from '#test/ask-postgres.ts';
+import { makeFolder } from '#test/check-files.ts';
 import { freshDatabase } from '#test/fresh-database.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
-import { makeFolder } from '../configuration/support.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/coming-from.md'), 'utf8');
 

@@ -30,16 +30,12 @@ describe('a process of its own', () => {
   });
 
   it('reads no file, opens no socket, and starts nothing', async () => {
-    const server = createServer((_request, response) => response.end('reached')).listen(0, '127.0.0.1');
+    await using server = createServer((_request, response) => response.end('reached')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    try {
-      const [outcomes] = (await told('break out', { bytes: Buffer.from(String(port)) })) as [Record<string, unknown>];
-      expect(Object.keys(outcomes)).toHaveLength(12);
-      expect(outcomes).toEqual(Object.fromEntries(Object.keys(outcomes).map((name) => [name, 'ERR_ACCESS_DENIED'])));
-    } finally {
-      server.close();
-    }
+    const [outcomes] = (await told('break out', { bytes: Buffer.from(String(port)) })) as [Record<string, unknown>];
+    expect(Object.keys(outcomes)).toHaveLength(12);
+    expect(outcomes).toEqual(Object.fromEntries(Object.keys(outcomes).map((name) => [name, 'ERR_ACCESS_DENIED'])));
   });
 
   it.each(['hoard', 'fill the heap'] as const)('that takes too much memory is ended: %s', async (deed) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered } from '#test/ask.ts';
+import { getBucket } from '#test/buckets.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
@@ -51,7 +51,7 @@ let house: KeysHouse;
 let token: string;
 let key: string;
 const routes = new Set<string>();
-const bucket = bucketOf('ada');
+const bucket = getBucket('ada');
 const allowed = `applications/${bucket}/allowed`;
 const other = `applications/${bucket}/other`;
 

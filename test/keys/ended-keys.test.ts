@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { StoreFault } from '#domain/store-fault.ts';
-import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
-import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { ask, askStream } from '#test/ask.ts';
+import { createKeyStores } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { quickApp } from '../applications/support.ts';
 import { entryOf } from '../identity/support.ts';
 import { askWith, type KeysHouse, knows, type Made, makeKey, startKeysHouse, talkOn } from './keys-house.ts';
@@ -199,10 +198,10 @@ describe('a node that hears nothing of keys', () => {
   it('goes on for a minute with those it knows, then refuses them until it hears again', async () => {
     await using house = await startKeysHouse('SQLite');
     let isAway = false;
-    const store = new SqlKeyStore(house.database);
+    const { store, blockedUsers } = createKeyStores(house.database);
     const changes = store.changes.bind(store);
     store.changes = async (since) => {
-      if (isAway) throw new StoreFault('it is away');
+      if (isAway) throw createStoreError('it is away');
       return changes(since);
     };
     await using node: TestService = await startService(
@@ -210,7 +209,7 @@ describe('a node that hears nothing of keys', () => {
         identityProviders: { corporate: entryOf(house.issuer, { rolesClaim: 'roles' }) },
         roles: { maker: { selfService: { keys: 1, maxDays: 1 } } },
       },
-      { keys: { store, blockedUsers: new SqlBlockedUserStore(house.database), isShared: true }, clock: house.clock },
+      { keys: { store, blockedUsers, isShared: true }, clock: house.clock },
     );
     const token = await house.issuer.token({ sub: 'ada', roles: 'maker' });
     const made = await makeKey(house.nodes[0], token);
@@ -231,13 +230,13 @@ describe('a node that cannot read the blocked users', () => {
   it('serves with the list that it has, and ends the calls of blocked users once it reads one', async () => {
     await using house = await startKeysHouse('SQLite');
     let isAway = true;
-    const blockedUsers = new SqlBlockedUserStore(house.database);
+    const { store, blockedUsers } = createKeyStores(house.database);
     const changes = blockedUsers.changes.bind(blockedUsers);
     blockedUsers.changes = async (since) => {
-      if (isAway) throw new StoreFault('it is away');
+      if (isAway) throw createStoreError('it is away');
       return changes(since);
     };
-    const keys = { store: new SqlKeyStore(house.database), blockedUsers, isShared: true };
+    const keys = { store, blockedUsers, isShared: true };
     await using node: TestService = await startService({}, { keys, clock: house.clock });
     await blockedUsers.put({ user: 'key:test', reason: null, blockedAtMs: 1, blockedBy: 'key:office' });
     expect(await knows(node, 'caller-key')).toBe('key:test');

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask, askStream } from '#test/ask.ts';
+import { checkValue } from '#test/check-files.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { checkValue } from '../configuration/support.ts';
 import { MovedClock } from '../identity/support.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 import { askWith, chat, knows, talkOn } from './keys-house.ts';
 
 const minuteMs = 60_000;

@@ -4,13 +4,13 @@ import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { type Answered, ask } from '#test/ask.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { report } from '../admin/support.ts';
 import { entryOf, type Issuer, MovedClock, startIssuer } from '../identity/support.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 
 /** Two nodes on one database, an identity provider, and an upstream that is told what to answer. */
 export interface KeysHouse extends AsyncDisposable {

@@ -40,11 +40,10 @@ it('A key that a user made is one after a restart too', async () => {
   await using folder = await openFolder();
   const configuration = { identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) }, roles };
   const flags = ['--data', folder.path];
-  const before = await startProcess({ configuration, flags });
+  await using before = await startProcess({ configuration, flags });
   const { key } = await makeKey(before, await issuer.token({ sub: 'ada', roles: 'maker' }));
   before.kill('SIGTERM');
   expect((await before.ended).code).toBe(0);
   await using after = await startProcess({ configuration, flags });
   expect(await knows(after, key)).toBe('ada');
-  await before[Symbol.asyncDispose]();
 });

@@ -1,28 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
-import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { hello } from '#test/chunks.ts';
+import { DelegatingLimitStore } from '#test/delegating-limit-store.ts';
 import { startService } from '#test/start-service.ts';
 import { chat, limitedBy, startLimited, usedOf } from './support.ts';
 
 const roles = { default: { limits: { m: { minute: 100_000, requestMinute: 10 } } } };
 
 /** A store beyond a wire: it answers later, and fails as it is told. */
-class FarStore implements LimitStore {
+class FarStore extends DelegatingLimitStore {
   failsAtCharge = false;
   failsAtAll = false;
-  readonly #near = new MemoryLimitStore();
 
-  async reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Promise<Found> {
+  protected override async beforeReserve(): Promise<void> {
     if (this.failsAtAll) throw new Error('the store is gone');
     await new Promise((resolve) => setTimeout(resolve, 1));
-    return this.#near.reserve(counters, claims);
   }
 
-  async settle(counters: readonly Counter[], made: MadeClaims): Promise<void> {
+  protected override async beforeSettle(): Promise<void> {
     if (this.failsAtAll || this.failsAtCharge) throw new Error('the store is gone');
     await new Promise((resolve) => setTimeout(resolve, 1));
-    this.#near.settle(counters, made);
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
+import { getBucket } from '#test/buckets.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { quickApp } from '../applications/support.ts';
 
@@ -179,7 +179,7 @@ describe('an item of a listing', () => {
 
 describe('an application that a user made', () => {
   it('shows its settings only to that user, and its starters to other users', async () => {
-    const id = `applications/${bucketOf('key:p')}/mine`;
+    const id = `applications/${getBucket('key:p')}/mine`;
     const saved = await service.ask({
       method: 'PUT',
       path: `/v1/${id}`,

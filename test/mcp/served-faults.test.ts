@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CallEnd, silentTelemetry } from '#domain/telemetry.ts';
 import type { Answered } from '#test/ask.ts';
+import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import { startService, withKey } from '#test/start-service.ts';
 import { mirrored, post, rpc, startServed, stateless, toolCall } from './served-support.ts';
 import { says } from './support.ts';
@@ -218,24 +218,12 @@ describe('the transport', () => {
   });
 
   it('counts what the tool is called for as use of the deployment, and nothing else', async () => {
-    const named: string[] = [];
-    const ends: CallEnd[] = [];
-    await using service = await startService(
-      { models: { model: { upstreams: [{ protocol: 'demo' }] } } },
-      {
-        telemetry: {
-          begin: (start) => ({
-            ...silentTelemetry.begin(start),
-            deployment: (id) => named.push(id),
-            end: (end) => ends.push(end),
-          }),
-        },
-      },
-    );
+    const telemetry = new RecordedTelemetry();
+    await using service = await startService({ models: { model: { upstreams: [{ protocol: 'demo' }] } } }, { telemetry });
     for (const method of ['initialize', 'tools/list', 'ping', 'none']) await post(service, rpc(method));
     await post(service, rpc('tools/call', toolCall));
-    expect(named).toEqual(['model']);
-    expect(ends.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'refused', 'ok']);
-    expect(ends.map(({ promptTokens }) => promptTokens > 0)).toEqual([false, false, false, false, true]);
+    expect(telemetry.deployments).toEqual(['model']);
+    expect(telemetry.ends.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'refused', 'ok']);
+    expect(telemetry.ends.map(({ promptTokens }) => promptTokens > 0)).toEqual([false, false, false, false, true]);
   });
 });

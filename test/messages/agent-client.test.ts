@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fixture } from '#test/anthropic-streams.ts';
 import type { Answered } from '#test/ask.ts';
 import { delta, finish } from '#test/chunks.ts';
 import { grammarFaults, readMessageEvents } from '#test/message-events.ts';
 import { eventsReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { fixture } from '../upstreams/support.ts';
-import { recorded, upstreamOf } from '../upstreams/vendor-support.ts';
+import { recorded, upstreamOf } from '#test/vendor-replies.ts';
 
 /**
  * What an agent for the command line sends on the dialect, part for part as it sends it, its texts replaced: the first request of a

@@ -10,9 +10,8 @@ it.each([9_007_199_254_740_994, { a: 1 }, true])('a finish reason of %j is told 
   const message = { role: 'assistant', content: 'hi' };
   const odd = { ...plainCompletion('hi'), choices: [{ index: 0, message, finish_reason }] };
   await using upstream = await startScriptedUpstream(jsonReply(odd));
-  const service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
+  await using service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
   const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] };
   const answer = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
   expect([answer.status, (answer.json as { stop_reason: string }).stop_reason]).toEqual([200, 'end_turn']);
-  await service.close();
 });

@@ -1,7 +1,4 @@
-import { validate } from '@scalar/openapi-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messagesOperations } from '#surfaces/messages/operations.ts';
-import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import type { Answered } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -216,19 +213,5 @@ describe('the messages surface', () => {
       await count({ model: 'm', messages: [] }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 404, 400]);
-  });
-});
-
-describe('the OpenAPI document', () => {
-  it('describes the surface below every prefix', async () => {
-    const document = toOpenApi(messagesOperations(['anthropic', 'claude/api']), '1.2.3');
-    expect((await validate(document as Record<string, unknown>)).errors ?? []).toEqual([]);
-    expect(Object.keys((document as { paths: object }).paths)).toEqual([
-      '/msgapi/v1/messages',
-      '/msgapi/v1/messages/count_tokens',
-      ...['anthropic', 'claude/api'].flatMap((alias) =>
-        ['messages', 'messages/count_tokens', 'models', 'models/{id}'].map((path) => `/${alias}/v1/${path}`),
-      ),
-    ]);
   });
 });

@@ -9,8 +9,8 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
+import { recorded, upstreamOf } from '#test/vendor-replies.ts';
 import { responsesReply } from '../upstreams/matrix-support.ts';
-import { recorded, upstreamOf } from '../upstreams/vendor-support.ts';
 import { post } from './support.ts';
 
 let upstream: ScriptedUpstream;

@@ -1,26 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
-import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { ask } from '#test/ask.ts';
 import { plainCompletion, plainReply } from '#test/chunks.ts';
+import { DelegatingLimitStore } from '#test/delegating-limit-store.ts';
 import { startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 
 /** Lets calls in, and fares with what they used as it is told. */
-class FaultyStore implements LimitStore {
-  readonly #near = new MemoryLimitStore();
+class FaultyStore extends DelegatingLimitStore {
   readonly #charge: () => Promise<void>;
 
   constructor(charge: () => Promise<void>) {
+    super();
     this.#charge = charge;
   }
 
-  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found {
-    return this.#near.reserve(counters, claims);
-  }
-
-  settle(counters: readonly Counter[], made: MadeClaims): Promise<void> {
-    return this.#charge().then(() => this.#near.settle(counters, made));
+  protected override beforeSettle(): Promise<void> {
+    return this.#charge();
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { readCommand } from '#app/cli.ts';
+import { parseArguments } from '#test/command-line.ts';
 import { runCommand } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
@@ -120,7 +120,7 @@ describe('the manifest for Kubernetes', () => {
     await writeFile(file, ConfigMap.data['parley.yaml'] ?? '');
     expect(await runCommand(['check', file], Secret.stringData)).toMatchObject({ code: 0, stderr: '' });
     const [{ args }] = Deployment.spec.template.spec.containers;
-    expect(readCommand([...args])).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
+    expect(parseArguments(args)).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
   });
 });
 
@@ -128,7 +128,7 @@ describe('the unit for systemd', () => {
   it('starts what Parley accepts, and waits for the drain', async () => {
     const unit = await read('parley.service');
     const [, line = ''] = /^ExecStart=\/opt\/parley\/bin\/parley (.+)$/m.exec(unit) ?? [];
-    expect(readCommand(line.split(' '))).toMatchObject({ name: 'serve', flags: { data: '/var/lib/parley' } });
+    expect(parseArguments(line.split(' '))).toMatchObject({ name: 'serve', flags: { data: '/var/lib/parley' } });
     const [, drainMs] = /^PARLEY_DRAIN_MS=(\d+)$/m.exec(await read('parley.env.example')) ?? [];
     const [, stopSeconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
     expect(Number(stopSeconds)).toBeGreaterThan(Number(drainMs) / 1000 + 5);

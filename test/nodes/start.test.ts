@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Secret } from '#base/secrets/secret.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { askPostgres } from '#test/ask-postgres.ts';
 import { hello } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';
+import { createTables } from '#test/sql-stores.ts';
 import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
 import { startRedis } from '#test/start-redis.ts';
@@ -58,7 +57,7 @@ describe('a node that finds PostgreSQL later, but made by a later version', () =
   it('says so, and is not ready', async () => {
     await askPostgres(postgres.url, 'create database later');
     const { href: url } = new URL('/later', postgres.url);
-    await (await openPostgres(new Secret(url))).close();
+    await createTables(url);
     await askPostgres(url, 'insert into parley_migrations (version) values (1000)');
     await postgres.stop();
     const environment = { PARLEY_DATABASE_URL: url, PARLEY_SECRET: secret };

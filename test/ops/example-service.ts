@@ -21,18 +21,19 @@ import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
+import { toRatePath } from '#surfaces/features/routes.ts';
 import { exampleNames } from '#surfaces/http/operations/operation-examples.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { type Answering, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { freshSqlite } from '#test/sql-engines.ts';
 import { type ServiceOptions, startService } from '#test/start-service.ts';
 import { audit, report, usage } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
 import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
-import { freshSqlite } from '../stores/sql/engines.ts';
 
 type Parts = ServiceOptions & Pick<ServiceDeps, 'prepare'>;
 
@@ -61,6 +62,11 @@ export interface ExampleService extends AsyncDisposable {
   readonly signedIn: Credentials;
   /** Puts back what examples change: the file, the prompt, the conversation, the application with two versions, the consents. */
   restore(): Promise<void>;
+}
+
+/** Returns the path that the router has for an operation. */
+export function toServedPath(method: string, path: string): string {
+  return toRatePath(method, path);
 }
 
 export async function startExampleService(): Promise<ExampleService> {

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { apiOperations } from '#app/service/features.ts';
-import { toRatePath } from '#surfaces/features/routes.ts';
-import { toOpenApi } from '#surfaces/ops/openapi.ts';
+import { describeApi } from '#test/api-description.ts';
 import {
   type Documented,
   type ExampleRequest,
@@ -11,9 +9,9 @@ import {
   toRequests,
 } from '#test/documented.ts';
 import { Validators } from '#test/validators.ts';
-import { aliases, credentials, type ExampleService, startExampleService } from './example-service.ts';
+import { aliases, credentials, type ExampleService, startExampleService, toServedPath } from './example-service.ts';
 
-const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases }), '1.2.3'))) as OpenApiDocument;
+const document = describeApi(aliases);
 const operations = readOperations(document);
 const requests = operations.flatMap(toRequests);
 const validators = new Validators(document);
@@ -141,7 +139,7 @@ describe('every operation', () => {
     const isAt = (route: string) => (place: string) =>
       place === route || (route.endsWith('*') && place.startsWith(route.slice(0, -1)));
     expect(routes.filter((route) => !described.some(isAt(route)))).toEqual([]);
-    const served = operations.map(({ method, path }) => `${method.toUpperCase()} ${toRatePath(method.toUpperCase(), path)}`);
+    const served = operations.map(({ method, path }) => `${method.toUpperCase()} ${toServedPath(method.toUpperCase(), path)}`);
     expect(served.filter((place) => !place.startsWith('HEAD ') && !routes.some((route) => isAt(route)(place)))).toEqual([]);
   });
 });

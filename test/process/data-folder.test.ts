@@ -1,8 +1,6 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDataFolder, openOwnSecret } from '#app/node/open-stores.ts';
-import { readSettings } from '#app/settings.ts';
 import { hello } from '#test/chunks.ts';
 import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
@@ -19,12 +17,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => temporary[Symbol.asyncDispose]());
-
-/** Takes a data folder as a node does that starts in this process. */
-function take(PARLEY_DATA: string, environment: Readonly<Record<string, string>> = {}) {
-  const flags = { config: undefined, host: undefined, port: undefined, data: undefined, tlsCert: undefined, tlsKey: undefined };
-  return openDataFolder(readSettings(flags, { PARLEY_DATA, ...environment }));
-}
 
 describe('a data folder', () => {
   it('is of one process, which kill -9 ends as well as anything, and whose successor goes on with what is kept', async () => {
@@ -50,48 +42,9 @@ describe('a data folder', () => {
     for (const name of ['lock', 'secret', 'parley.db']) expect((await stat(join(data, name))).mode & 0o777).toBe(0o600);
   });
 
-  it('is free again once it is let go of', async () => {
-    const lock = await take(join(temporary.path, 'again'));
-    await expect(take(join(temporary.path, 'again'))).rejects.toThrow('in use by another Parley');
-    lock?.release();
-    (await take(join(temporary.path, 'again')))?.release();
-  });
-
-  it('is not looked at where nothing is kept in it', async () => {
-    const elsewhere = { PARLEY_DATABASE_URL: 'postgres://x', PARLEY_FILES_URL: 's3://bucket', PARLEY_SECRET: 'secret' };
-    expect(await take('/proc/x', elsewhere)).toBeUndefined();
-  });
-
-  it.runIf(process.platform === 'linux').each([
-    ['/proc/x', 'no folder can be made there'],
-    ['/proc/self/x/y', 'no folder can be made there'],
-    ['/dev/full', 'it is no folder'],
-    ['/dev/full/x', 'it is no folder'],
-    ['/sys/kernel', 'this user may not write there'],
-  ])('cannot be %s, which is told in one sentence', async (data, reason) => {
-    await expect(take(data)).rejects.toThrow(`nothing can be kept in the data folder ${data}: ${reason}; ${way}`);
-  });
-
   it.runIf(process.platform === 'linux')('that cannot be used ends the process with 1', async () => {
     const { code, stderr, stdout } = await runCommand(['serve', '--port', '0', '--data', '/proc/x']);
     const told = `parley: nothing can be kept in the data folder /proc/x: no folder can be made there; ${way}\n`;
     expect([code, stderr, stdout]).toEqual([1, told, '']);
-  });
-
-  it('whose secret a crash left empty is not used with another', async () => {
-    const data = join(temporary.path, 'emptied');
-    await mkdir(data);
-    await writeFile(join(data, 'secret'), '\n');
-    await expect(openOwnSecret(data)).rejects.toThrow(`${join(data, 'secret')} is empty`);
-    expect(await readFile(join(data, 'secret'), 'utf8')).toBe('\n');
-  });
-
-  it('has one secret, whatever a crash left of the making of it', async () => {
-    const data = join(temporary.path, 'secret');
-    await mkdir(data);
-    await writeFile(join(data, 'secret.part'), 'half');
-    const secret = await openOwnSecret(data);
-    expect(secret.reveal()).toMatch(/^[\w-]{43}$/);
-    expect((await openOwnSecret(data)).reveal()).toBe(secret.reveal());
   });
 });

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeFolder } from '#test/check-files.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { runCommand } from '#test/start-process.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf } from '../applications/support.ts';
-import { makeFolder } from '../configuration/support.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 
 const examples = join(import.meta.dirname, '../../examples/evaluation');
 const cases = join(examples, 'cases.yaml');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
+import { getBucket } from '#test/buckets.ts';
 import { type Answering, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
@@ -82,7 +82,7 @@ function readable(text: string): string {
   return [text, ...states].join('\n');
 }
 
-const mine = `applications/${bucketOf('key:test')}/mine`;
+const mine = `applications/${getBucket('key:test')}/mine`;
 
 it('no secret of a quick app reaches a reply, its stages and state, a model, a listing, an export, an error or the log', async () => {
   const saved = await node.ask({ method: 'PUT', path: `/v1/${mine}`, headers: withKey(), body: quickApp(properties()) });
@@ -98,7 +98,7 @@ it('no secret of a quick app reaches a reply, its stages and state, a model, a l
   }
   const faulty = { ...quickApp(properties()), displayname: canary.slice(0, 3) };
   const paths = [
-    ...['/openai/deployments', '/openai/applications', '/v1/models', `/v1/applications/${bucketOf('key:test')}/`, `/v1/${mine}`],
+    ...['/openai/deployments', '/openai/applications', '/v1/models', `/v1/applications/${getBucket('key:test')}/`, `/v1/${mine}`],
     ...['/v1/deployments/app/configuration', '/v1/consent/app', '/health', '/metrics', '/openapi.json'],
   ];
   for (const path of paths) seen.push((await node.ask({ method: 'GET', path, headers: withKey() })).text);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TraceItem } from '#agent/quick-app/trace-run.ts';
 import { delta, finish, text } from '#test/chunks.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import {
   eventsReply,
@@ -10,8 +10,18 @@ import {
   startScriptedUpstream,
   toEvent,
 } from '#test/scripted-upstream.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
-import { calls, messageOf, operationsOf, type Rig, type SentMessage, says, stagesOf, startRig, user } from './support.ts';
+import {
+  calls,
+  getTrace,
+  messageOf,
+  operationsOf,
+  type Rig,
+  type SentMessage,
+  says,
+  stagesOf,
+  startRig,
+  user,
+} from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -100,7 +110,7 @@ describe('a run with long results', () => {
       status: 'completed',
       content: expect.stringContaining('and the model is sent at most 5400.'),
     });
-    const trace = (messageOf(answered).custom_content as { trace: TraceItem[] }).trace.filter(({ kind }) => kind === 'context');
+    const trace = getTrace(answered).filter(({ kind }) => kind === 'context');
     expect(trace).toHaveLength(stages.length);
     expect(JSON.parse(trace[0]?.sent ?? '')).toMatchObject({ most: 5400, refused: false });
     expect(JSON.parse(trace[0]?.received ?? '')).toMatchObject({ cleared_results: expect.any(Number), summarized_messages: 0 });

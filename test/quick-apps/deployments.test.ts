@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { NodeState } from '#app/node/node-state.ts';
-import { systemClock } from '#base/time/clock.ts';
 import type { StageDelta } from '#contract/chat/chunk.ts';
-import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 import { expectClosedByLeaving } from '#test/closed-while-open.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { watchNode } from '#test/watch-node.ts';
 import { calls, messageOf, quickApp, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
 
 let host: ScriptedUpstream;
@@ -213,23 +211,19 @@ describe('which deployments are tools', () => {
 
   it('that are missing and may come through the API are named in the log once and in /health, until nobody names them', async () => {
     const lost = 'applications/bucket/lost';
-    const warned: string[] = [];
-    const options = {
-      noteGraph: (graph: DependencyGraph) => warned.push(...state.graphWalked(graph).map(({ dependency }) => dependency)),
-    };
+    const watch = watchNode();
     await using rig = await startRig({
       app: asks(lost, 'unknown', 'pets'),
       replies: [says('Hello.')],
       configuration: { applications: applications() },
-      options,
+      options: watch.options,
     });
-    const { snapshot, loadBalancer } = rig.service;
-    const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock: systemClock });
+    const state = watch.createState(rig.service);
     for (let nth = 0; nth < 2; nth += 1) await rig.chat('Hello');
     // Of the other one a warning of the configuration tells.
-    expect([namesOf(rig), warned]).toEqual([['pets'], [lost]]);
-    const told = { code: 'dependency_missing', message: `app depends on ${lost}, which does not exist` };
-    expect(state.troubles()).toEqual([told]);
+    const message = `app depends on ${lost}, which does not exist`;
+    expect([namesOf(rig), watch.log]).toEqual([['pets'], [message]]);
+    expect(state.troubles()).toEqual([{ code: 'dependency_missing', message }]);
     rig.service.reload({
       models: { model: { upstreams: [{ endpoint: rig.model.endpoint }] } },
       applications: { app: quickApp(asks('pets')), pets: other() },

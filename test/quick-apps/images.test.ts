@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import {
   jsonReply,
@@ -9,7 +10,6 @@ import {
   toEvent,
 } from '#test/scripted-upstream.ts';
 import { startService } from '#test/start-service.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 import { calls, messageOf, operationsOf, quickApp, type Rig, says, startRig, toldTo, user } from './support.ts';
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';

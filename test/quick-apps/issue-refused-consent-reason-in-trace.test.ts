@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TraceItem } from '#agent/quick-app/trace-run.ts';
-import { isJsonObject } from '#base/json/json.ts';
-import { calls, messageOf, quickApp, says, stagesOf, startRig, toldTo, user } from './support.ts';
+import { calls, getTrace, quickApp, says, stagesOf, startRig, toldTo, user } from './support.ts';
 
 it('a trace has the reason that the model and the stage have, where a tool lacks the consent of the user', async () => {
   await using rig = await startRig({
@@ -18,7 +16,5 @@ it('a trace has the reason that the model and the stage have, where a tool lacks
   const [told] = toldTo(rig);
   expect(told).toMatch(reason);
   expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(told)) }]);
-  const { custom_content: custom } = messageOf(answered);
-  const trace = (isJsonObject(custom) ? custom.trace : []) as TraceItem[];
-  expect(trace.find(({ kind }) => kind === 'tool')?.error).toBe(told);
+  expect(getTrace(answered).find(({ kind }) => kind === 'tool')?.error).toBe(told);
 });

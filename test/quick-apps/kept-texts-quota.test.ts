@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import type { Clock } from '#base/time/clock.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { StoreFault } from '#domain/store-fault.ts';
 import { KeptTexts } from '#services/files/kept-texts.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
-import { describeOnEach } from '../stores/sql/engines.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { calls, messageOf, operationsOf, says, startRig } from './support.ts';
 
 const ann = { subject: 'ann', application: 'app' };
@@ -66,7 +66,7 @@ it('A text takes no room once it is deleted, or where it could not be written', 
   await keep(ann, 150);
   pass(31 * dayMs);
   const { write } = blobs;
-  blobs.write = () => Promise.reject(new StoreFault('away'));
+  blobs.write = () => Promise.reject(createStoreError('away'));
   expect(await keep({ ...ann, subject: 'bob' }, 1)).toBe(false);
   blobs.write = write;
   await expect.poll(() => index.reservations).toBe(0);

@@ -1,12 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '#base/time/clock.ts';
-import { toReference } from '#domain/files/file-references.ts';
-import { StoreFault } from '#domain/store-fault.ts';
-import { KeptTexts } from '#services/files/kept-texts.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { calls, messageOf, operationsOf, type Rig, says, startRig, toldTo, user } from './support.ts';
 
 let api: ScriptedUpstream;
@@ -106,7 +102,7 @@ describe('long results of tools', () => {
 
   it('are cut where they cannot be kept, and the call goes on', async () => {
     await using rig = await start(readsAll(), says('Done.'), says('Welcome.'));
-    blobs.write = () => Promise.reject(new StoreFault('away'));
+    blobs.write = () => Promise.reject(createStoreError('away'));
     const reply = await readIn(rig);
     expect([reply, sizeOf(reply) < 88_000]).toEqual([expect.objectContaining({ content: 'Done.' }), true]);
     await goOn(rig, reply);
@@ -118,7 +114,7 @@ describe('long results of tools', () => {
     await using rig = await start(readsAll(), says('Done.'), says('Welcome.'));
     const reply = await readIn(rig);
     const { read } = blobs;
-    blobs.read = () => Promise.reject(new StoreFault('away'));
+    blobs.read = () => Promise.reject(createStoreError('away'));
     const refused = await goOn(rig, reply);
     expect([refused.status, refused.error.code]).toEqual([503, 'overloaded']);
     blobs.read = read;
@@ -146,7 +142,7 @@ describe('a text that is kept', () => {
     const [file] = index.all;
     if (file === undefined) throw new Error('nothing is kept');
     const headers = { 'api-key': 'caller-key', 'content-type': 'text/plain' };
-    const path = `/v1/${toReference(file)}`;
+    const path = `/v1/files/${encodeURIComponent(file.bucket)}/${encodeURIComponent(file.path)}`;
     const folder = `/v1/metadata/files/${encodeURIComponent(file.bucket)}/`;
     const asked = [
       { path, headers, method: 'GET' },
@@ -202,60 +198,5 @@ describe('a run that waits for its caller', () => {
     blobs.contents.clear();
     expect(messageOf(await rig.chat([user('Read and ring.'), waiting, rang('Rang.')])).content).toBe('Done.');
     expect(toldTo(rig)).toEqual([lost, lost, lost, lost, 'Rang.']);
-  });
-});
-
-describe('texts', () => {
-  const owner = { subject: 'ann', application: 'app' };
-  const time = { nowMs: 0, epochMs: 1_700_000_000_000 };
-  const clock: Clock = { nowMs: () => time.nowMs, epochMs: () => time.epochMs, sleep: () => Promise.resolve() };
-  const pass = (ms: number): void => {
-    time.nowMs += ms;
-    time.epochMs += ms;
-  };
-  const open = (): KeptTexts => new KeptTexts({ index, blobs, clock, maxKeptBytes: 1024 ** 3, newId: randomUUID, noteFault });
-
-  it('are found by their owner only', async () => {
-    const texts = open();
-    const name = texts.newName();
-    expect(await texts.keep(owner, name, 'größer')).toBe(true);
-    expect(await texts.find(owner, name)).toBe('größer');
-    const others = [
-      { ...owner, subject: 'bob' },
-      { ...owner, application: 'other' },
-      { subject: 'an', application: 'napp' },
-      { subject: '', application: '' },
-    ];
-    for (const other of others) expect(await texts.find(other, name)).toBeUndefined();
-    for (const other of ['', '..', `../${name}`, `${name}/x`, '__proto__', 'x'.repeat(5000)])
-      expect(await texts.find(owner, other)).toBeUndefined();
-  });
-
-  it('are deleted after 30 days, with the next that are kept', async () => {
-    const texts = open();
-    for (let nth = 0; nth < 150; nth += 1) await texts.keep(owner, texts.newName(), 'old');
-    pass(20 * 86_400_000);
-    await open().keep(owner, texts.newName(), 'younger');
-    expect(index.all).toHaveLength(151);
-    pass(10 * 86_400_000 + 1000);
-    const name = texts.newName();
-    await texts.keep(owner, name, 'new');
-    await expect.poll(() => blobs.contents.size).toBe(2);
-    expect(index.all).toHaveLength(2);
-    expect(await texts.find(owner, name)).toBe('new');
-  });
-
-  it('that cannot be deleted are tried again an hour later', async () => {
-    const texts = open();
-    await texts.keep(owner, texts.newName(), 'old');
-    pass(40 * 86_400_000);
-    const { list } = index;
-    index.list = () => Promise.reject(new StoreFault('away'));
-    expect(await texts.keep(owner, texts.newName(), 'new')).toBe(true);
-    await expect.poll(() => faults).toContain('texts that conversations went on from could not be deleted');
-    index.list = list;
-    pass(3_600_000);
-    await texts.keep(owner, texts.newName(), 'new');
-    await expect.poll(() => index.all.length).toBe(2);
   });
 });

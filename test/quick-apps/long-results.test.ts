@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
 
 let api: ScriptedUpstream;
@@ -48,7 +48,7 @@ describe('what a web API says beside its answer', () => {
         response.writeHead(200, { link, 'x-total-count': '412', 'content-type': 'application/json' }).end(JSON.stringify(items));
       },
     ];
-    const web = await startScriptedUpstream(...replies);
+    await using web = await startScriptedUpstream(...replies);
     await using rig = await startRig({
       app: operationsOf(web, 'items'),
       replies: [calls(['items', {}]), calls(['items', {}]), says('Done.')],
@@ -60,19 +60,17 @@ describe('what a web API says beside its answer', () => {
       /, or searches it\.\]\n\n\[The server says beside it: next page: https:\/\/api\.example\/items\?page=2; last page: https:\/\/api\.example\/items\?page=9; x-total-count: 412\.\]$/,
     );
     expect(Buffer.byteLength(page ?? '')).toBeLessThanOrEqual(40_000);
-    await web.close();
   });
 
   it('is readable where it is a web page', async () => {
     const html =
       '<html><head><title>Hours</title><script>x()</script></head><body><h1>Open</h1><p>Nine &ndash; five</p></body></html>';
-    const web = await startScriptedUpstream(
+    await using web = await startScriptedUpstream(
       ({ response }) => void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html),
     );
     await using rig = await startRig({ app: operationsOf(web, 'page'), replies: [calls(['page', {}]), says('Done.')] });
     await rig.chat('Read.');
     expect(toldTo(rig)).toEqual(['# Hours\n\n# Open\n\nNine – five']);
-    await web.close();
   });
 });
 

@@ -1,3 +1,5 @@
+import type { TraceItem } from '#agent/quick-app/trace-run.ts';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Chunk, Completion, StageDelta } from '#contract/chat/chunk.ts';
 import type { Answered } from '#test/ask.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
@@ -130,6 +132,15 @@ export function messageOf({ completion }: Answered): Completion['choices'][numbe
   const message = completion.choices[0]?.message;
   if (message === undefined) throw new Error('there is no message');
   return message;
+}
+
+/** Returns the trace of a run that was requested with `X-Parley-Trace`. It is empty if the reply has none. */
+export function getTrace(answered: Answered): readonly TraceItem[] {
+  return readTrace(messageOf(answered).custom_content);
+}
+
+export function readTrace(custom: unknown): readonly TraceItem[] {
+  return isJsonObject(custom) && Array.isArray(custom.trace) ? (custom.trace as TraceItem[]) : [];
 }
 
 export function stagesOf(answered: Answered): StageDelta[] {

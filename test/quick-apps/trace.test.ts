@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TraceItem } from '#agent/quick-app/trace-run.ts';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { Answered } from '#test/ask.ts';
 import { text } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { bucketOfProject } from '../applications/support.ts';
-import { calls, messageOf, operationsOf, quickApp, says, user } from './support.ts';
+import { calls, getTrace, messageOf, operationsOf, quickApp, readTrace, says, user } from './support.ts';
 
 interface TraceRig extends AsyncDisposable {
   readonly service: TestService;
@@ -48,19 +47,14 @@ async function rigOf(app: object, replies: readonly Reply[], applications: objec
   };
 }
 
-function traceIn(custom: unknown): readonly TraceItem[] {
-  return isJsonObject(custom) && Array.isArray(custom.trace) ? (custom.trace as TraceItem[]) : [];
-}
-
-const traceOf = (answered: Answered) => traceIn(messageOf(answered).custom_content);
-const traceOfStream = (streamed: Streamed) => streamed.deltas().flatMap(({ custom_content: custom }) => traceIn(custom));
+const traceOfStream = (streamed: Streamed) => streamed.deltas().flatMap(({ custom_content: custom }) => readTrace(custom));
 const parsed = (json = 'null') => JSON.parse(json) as JsonObject;
 
 describe('the trace of a run', () => {
   it('has each turn of the model and each run of a tool, in order, with what went in and what came out', async () => {
     await using rig = await rigOf(operationsOf(api, 'one', 'two'), [calls(['one', { a: 1 }], ['two', {}]), says('Done.')]);
     const answered = await rig.chat({ seed: 7 });
-    const trace = traceOf(answered);
+    const trace = getTrace(answered);
     expect(trace.map(({ index, kind, turn, name }) => [index, kind, turn, name])).toEqual([
       [0, 'model', 1, 'model'],
       [1, 'tool', 1, expect.stringMatching(/one|two/)],
@@ -86,7 +80,7 @@ describe('the trace of a run', () => {
 
   it('has calls that no tool was run for', async () => {
     await using rig = await rigOf(operationsOf(api, 'one'), [calls(['two', {}], ['one', 'no JSON']), says('Sorry.')]);
-    const trace = traceOf(await rig.chat());
+    const trace = getTrace(await rig.chat());
     expect(trace.flatMap(({ kind, name, error }) => (kind === 'tool' ? [[name, error]] : []))).toEqual([
       ['two', 'There is no tool named two.'],
       ['one', 'The arguments are not a JSON object; call the tool again with one.'],
@@ -98,14 +92,14 @@ describe('the trace of a run', () => {
     const message = { role: 'assistant', content: 'Done.' };
     const reply = { id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage };
     await using rig = await rigOf({}, [jsonReply(reply)]);
-    const [only] = traceOf(await rig.chat());
+    const [only] = getTrace(await rig.chat());
     expect(only?.cost_usd).toBeCloseTo(2 * 0.001 + 8 * 0.0001 + 2 * 0.01, 10);
     expect(only?.usage_per_model).toEqual([expect.not.objectContaining({ prompt_tokens_details: expect.anything() })]);
   });
 
   it('has times, tokens and costs', async () => {
     await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', {}]), says('Done.')]);
-    const [first, tool, second] = traceOf(await rig.chat());
+    const [first, tool, second] = getTrace(await rig.chat());
     expect(first?.usage_per_model).toMatchObject([{ model: 'model', prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }]);
     expect([first?.cost_usd, second?.cost_usd, tool?.cost_usd]).toEqual([0.03, 0.03, undefined]);
     for (const { duration_ms, first_ms = 0 } of [first, second].filter((item) => item !== undefined)) {
@@ -162,7 +156,7 @@ describe('the trace of a run', () => {
   it('is there for each of several choices', async () => {
     await using rig = await rigOf({}, [says('Done.')]);
     const { completion } = await rig.chat({ n: 2 });
-    expect(completion.choices.map(({ message }) => traceIn(message.custom_content).length)).toEqual([1, 1]);
+    expect(completion.choices.map(({ message }) => readTrace(message.custom_content).length)).toEqual([1, 1]);
   });
 
   it('can be sent back with its message', async () => {
@@ -182,7 +176,7 @@ describe('the trace of a run', () => {
     await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', hostile]), says('Done.')]);
     const answered = await rig.chat();
     expect(answered.status).toBe(200);
-    expect(parsed(traceOf(answered)[1]?.sent).items).toEqual(hostile.items);
+    expect(parsed(getTrace(answered)[1]?.sent).items).toEqual(hostile.items);
   });
 });
 
@@ -193,7 +187,7 @@ describe('the size of a trace', () => {
     );
     await using rig = await rigOf(operationsOf(api, 'one'), [...replies, says('Done.')]);
     const answered = await rig.chat({ messages: [user(`data:image/png;base64,${'A'.repeat(200_000)}`)] });
-    const trace = traceOf(answered);
+    const trace = getTrace(answered);
     expect(trace).toHaveLength(6 + 5 * 12);
     const longest = Math.max(...trace.flatMap(({ sent, received }) => [sent.length, received.length]));
     expect(longest).toBeLessThan(65_000);
@@ -212,7 +206,7 @@ describe('a secret', () => {
     const app = { instructions: `Say ${secret}.`, web_api_toolset: [{ ...settings[0], authorization }] };
     api.script(({ received, response }) => void response.end(`you sent ${received.headers.authorization}`));
     await using rig = await rigOf(app, [calls(['one', { said: secret }]), says(`It is ${secret}.`)]);
-    const trace = traceOf(await rig.chat());
+    const trace = getTrace(await rig.chat());
     expect(trace).toHaveLength(3);
     expect(JSON.stringify(trace)).not.toContain('canary');
     expect(api.requests.at(-1)?.headers.authorization).toContain(secret);
@@ -250,7 +244,7 @@ describe('a trace is told', () => {
   });
 
   it('to no application that calls with a key of its user, and not of the applications behind the one that is asked', async () => {
-    const host = await startScriptedUpstream();
+    await using host = await startScriptedUpstream();
     await using rig = await rigOf({ applications_as_tools: ['inner', 'outside'] }, [], {
       inner: quickApp({ instructions: 'canary-of-the-inner' }),
       outside: { endpoint: `${host.url}/app` },
@@ -277,11 +271,10 @@ describe('a trace is told', () => {
       says('Done.'),
     );
     const answered = await rig.chat();
-    await host.close();
     expect(inside.map(isTraced)).toEqual([[200, false]]);
-    expect(traceOf(answered).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    expect(getTrace(answered).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       ...['model model', 'tool inner', 'model model', 'tool outside', 'model model'],
     ]);
-    expect(JSON.stringify(traceOf(answered))).not.toContain('canary-of-the-inner');
+    expect(JSON.stringify(getTrace(answered))).not.toContain('canary-of-the-inner');
   });
 });

@@ -1,5 +1,5 @@
 import { OAuth2Server } from 'oauth2-mock-server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { jsonReply, type Received, type Reply } from '#test/scripted-upstream.ts';
 import { calls, messageOf, says, stagesOf, startRig, toldTo } from './support.ts';
 import { type Called, type Operation, placed, startApi, toolset } from './web-support.ts';
@@ -220,29 +220,26 @@ describe('an authorization', () => {
     const asked: Record<string, unknown>[] = [];
     issuer.service.on('beforeResponse', (_response, request) => asked.push(request.body as Record<string, unknown>));
     await issuer.start(0, '127.0.0.1');
-    try {
-      const { port } = issuer.address();
-      const authorization = {
-        ...{ type: 'client_id_secret', client_id: 'client', client_secret: 'secret' },
-        ...{ token_url: `http://127.0.0.1:${port}/token`, scope: 'read', aud: 'https://api.example' },
-      };
-      const before = api.requests.length;
-      const replies = [calls(['find', {}], ['find', {}]), says('Done.'), calls(['find', {}]), says('Done.')];
-      await using rig = await startRig({ app: toolset(operation(), authorization), replies });
-      await rig.chat('Find it twice.');
-      await rig.chat('Find it again.');
-      const tokens = api.requests.slice(before).map(({ headers }) => headers.authorization);
-      expect(new Set(tokens)).toEqual(new Set([expect.stringMatching(/^Bearer [\w-]+\.[\w-]+\.[\w-]+$/)]));
-      expect(tokens).toHaveLength(3);
-      expect(asked).toEqual([
-        {
-          ...{ grant_type: 'client_credentials', client_id: 'client', client_secret: 'secret' },
-          ...{ scope: 'read', audience: 'https://api.example' },
-        },
-      ]);
-    } finally {
-      await issuer.stop();
-    }
+    onTestFinished(() => issuer.stop());
+    const { port } = issuer.address();
+    const authorization = {
+      ...{ type: 'client_id_secret', client_id: 'client', client_secret: 'secret' },
+      ...{ token_url: `http://127.0.0.1:${port}/token`, scope: 'read', aud: 'https://api.example' },
+    };
+    const before = api.requests.length;
+    const replies = [calls(['find', {}], ['find', {}]), says('Done.'), calls(['find', {}]), says('Done.')];
+    await using rig = await startRig({ app: toolset(operation(), authorization), replies });
+    await rig.chat('Find it twice.');
+    await rig.chat('Find it again.');
+    const tokens = api.requests.slice(before).map(({ headers }) => headers.authorization);
+    expect(new Set(tokens)).toEqual(new Set([expect.stringMatching(/^Bearer [\w-]+\.[\w-]+\.[\w-]+$/)]));
+    expect(tokens).toHaveLength(3);
+    expect(asked).toEqual([
+      {
+        ...{ grant_type: 'client_credentials', client_id: 'client', client_secret: 'secret' },
+        ...{ scope: 'read', audience: 'https://api.example' },
+      },
+    ]);
   });
 
   it('that cannot be had fails the tool, and the run goes on', async () => {

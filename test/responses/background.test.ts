@@ -1,9 +1,9 @@
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { StoreFault } from '#domain/store-fault.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { countSlowly } from './count-slowly.ts';
 import { clientOf, post } from './support.ts';
 
@@ -109,8 +109,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     const queued = await create('count to 20');
     const stores = stored.stores();
     const { runs } = stores.responses;
-    const isUnderWay = vi.spyOn(runs, 'isUnderWay').mockRejectedValueOnce(new StoreFault('it is away'));
-    const eventsAfter = vi.spyOn(runs, 'eventsAfter').mockRejectedValueOnce(new StoreFault('it is away'));
+    const isUnderWay = vi.spyOn(runs, 'isUnderWay').mockRejectedValueOnce(createStoreError('it is away'));
+    const eventsAfter = vi.spyOn(runs, 'eventsAfter').mockRejectedValueOnce(createStoreError('it is away'));
     const configuration = { models: {}, keys: { [callerKey]: { project: 'clients' } } };
     await using reader = await startService(configuration, { responses: { ...stores, isShared: true } });
     const events: ResponseStreamEvent[] = [];

@@ -1,8 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { Secret } from '#base/secrets/secret.ts';
-import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
-import { openRedis } from '#stores/redis/redis-link.ts';
+import { openBroadcast } from '#test/redis-broadcast.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
@@ -25,14 +22,13 @@ beforeAll(async () => {
   const slow = { upstreams: [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }], maxRetryAttempts: 1 };
   const configuration = { models: { slow }, keys: { [callerKey]: { project: 'clients' } } };
   const start = async (): Promise<TestService> => {
-    const link = await openRedis(new Secret(redis.url), { noteFault: () => undefined, randomBytes });
-    const broadcast = new RedisNodeBroadcast(link);
+    const { broadcast, countSubscribers, close } = await openBroadcast(redis.url);
     // Not shared: neither looks whether others ended what it answers; and as nothing comes, there is nothing to keep of it.
     const service = await startService(configuration, { responses: { ...stored.stores(), isShared: false }, broadcast });
-    hearing = () => link.run((redis) => redis.call('PUBSUB', 'NUMSUB', 'parley:notices:passing'));
+    hearing = countSubscribers;
     closing.push(async () => {
       await service.close();
-      link.close();
+      close();
     });
     return service;
   };

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Seal } from '#base/secrets/seal.ts';
-import { Secret } from '#base/secrets/secret.ts';
-import { StoreFault } from '#domain/store-fault.ts';
-import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
-import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { withKey } from '#test/start-service.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { clientsInTurn, post, startResponsesService } from './support.ts';
 
 vi.setConfig({ testTimeout: 15_000 });
@@ -132,8 +128,9 @@ describe('a conversation whose store is slow', () => {
     ['what fails', 500, { input: 'broken' }],
     ['a stream that fails', 500, { input: 'broken', stream: true }],
   ])('is free again before anybody is told the fault of %s', async (_what, status, body) => {
-    const slow = new SlowRelease(stored.database);
-    await using mocked = await startResponsesService({ responses: { ...stored.stores(), conversations: slow } });
+    const responses = stored.stores();
+    const slow = slowRelease(responses.conversations);
+    await using mocked = await startResponsesService({ responses });
     const conversation = String(((await post(mocked.service, {}, '/v1/conversations')).json as { id: string }).id);
     const told: number[] = [];
     const asked = post(mocked.service, { model: 'gpt', conversation, ...body }).then((answered) => told.push(answered.status));
@@ -149,19 +146,16 @@ describe('a conversation whose store is slow', () => {
 });
 
 /** Lets go of a conversation only after `gate`. */
-class SlowRelease extends SqlConversationStore {
-  readonly releasing = Promise.withResolvers<void>();
-  readonly gate = Promise.withResolvers<void>();
-
-  constructor(database: SqlDatabase) {
-    super(database, new Seal([new Secret('a secret of this test')]));
-  }
-
-  override async release(conversation: string, run: string): Promise<void> {
-    this.releasing.resolve();
-    await this.gate.promise;
-    await super.release(conversation, run);
-  }
+function slowRelease(store: ReturnType<ResponseDatabase['stores']>['conversations']) {
+  const releasing = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const release = store.release.bind(store);
+  store.release = async (...target) => {
+    releasing.resolve();
+    await gate.promise;
+    await release(...target);
+  };
+  return { releasing, gate };
 }
 
 describe('a store that fails for a moment', () => {
@@ -219,7 +213,7 @@ function failOnce<Store extends object>(store: Store, step: keyof Store): { isAr
     value: (...args: unknown[]) => {
       if (!failing.isArmed) return works(...args);
       failing.isArmed = false;
-      return Promise.reject(new StoreFault('the store failed for a moment'));
+      return Promise.reject(createStoreError('the store failed for a moment'));
     },
   });
   return failing;

@@ -74,9 +74,8 @@ describe('input_tokens', () => {
   it('counts input that is longer than the model accepts', async () => {
     await using upstream = await startScriptedUpstream();
     const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'up' }];
-    const service = await startService({ models: { small: { upstreams, limits: { maxPromptTokens: 1000 } } } });
+    await using service = await startService({ models: { small: { upstreams, limits: { maxPromptTokens: 1000 } } } });
     const { input_tokens } = await clientOf(service).responses.inputTokens.count({ model: 'small', input: 'x'.repeat(40_000) });
     expect(input_tokens).toBe(10_000);
-    await service.close();
   });
 });

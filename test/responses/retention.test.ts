@@ -18,7 +18,7 @@ it('what expires while it is gone on from stays for the answer that goes on, and
   const gate = Promise.withResolvers<void>();
   let isHeld = false;
   await using stored = await openResponses('SQLite');
-  const upstream = await startScriptedUpstream(async (answering) => {
+  await using upstream = await startScriptedUpstream(async (answering) => {
     if (isHeld) await gate.promise;
     await jsonReply(plainCompletion('Hi'))(answering);
   });
@@ -28,7 +28,7 @@ it('what expires while it is gone on from stays for the answer that goes on, and
     responses: { retentionDays: 1 },
   };
   const clock = { ...systemClock, epochMs: () => nowMs };
-  const service = await startService(configuration, { clock, responses: stored.stores() });
+  await using service = await startService(configuration, { clock, responses: stored.stores() });
   const create = (fields: object = {}) => post(service, { model: 'm', input: 'Hi', ...fields });
   const rows = () => stored.database.run((kysely) => kysely.selectFrom('responses').select('id').execute());
   const sweep = async () => {
@@ -38,24 +38,19 @@ it('what expires while it is gone on from stays for the answer that goes on, and
     for (let asked = 0; asked < 20; asked += 1) await rows();
     return [before.length, (await rows()).length];
   };
-  try {
-    const first = (await create()).json as { id: string };
-    nowMs = start + dayMs - 5_000;
-    isHeld = true;
-    const asked = upstream.requests.length;
-    const answering = create({ previous_response_id: first.id });
-    await upstream.request(asked);
-    nowMs = start + dayMs + 5_000;
-    expect(await sweep()).toEqual([1, 1]);
-    expect((await create({ previous_response_id: first.id })).status).toBe(400);
-    gate.resolve();
-    const second = (await answering).json as { id: string };
-    const third = await create({ previous_response_id: second.id });
-    expect(third.status, third.text).toBe(200);
-    nowMs = start + 4 * dayMs;
-    expect(await sweep()).toEqual([3, 0]);
-  } finally {
-    await service.close();
-    await upstream.close();
-  }
+  const first = (await create()).json as { id: string };
+  nowMs = start + dayMs - 5_000;
+  isHeld = true;
+  const asked = upstream.requests.length;
+  const answering = create({ previous_response_id: first.id });
+  await upstream.request(asked);
+  nowMs = start + dayMs + 5_000;
+  expect(await sweep()).toEqual([1, 1]);
+  expect((await create({ previous_response_id: first.id })).status).toBe(400);
+  gate.resolve();
+  const second = (await answering).json as { id: string };
+  const third = await create({ previous_response_id: second.id });
+  expect(third.status, third.text).toBe(200);
+  nowMs = start + 4 * dayMs;
+  expect(await sweep()).toEqual([3, 0]);
 });

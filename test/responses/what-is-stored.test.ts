@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
-import { StoreFault } from '#domain/store-fault.ts';
 import { plainReply } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { post } from './support.ts';
 
 vi.setConfig({ testTimeout: 15_000 });
@@ -131,7 +131,7 @@ describe('a store that is not heard', () => {
     const write = stores.responses[step].bind(stores.responses) as (...given: unknown[]) => Promise<void>;
     stores.responses[step] = async (...given: unknown[]) => {
       await write(...given);
-      throw new StoreFault('the connection broke');
+      throw createStoreError('the connection broke');
     };
     let aheadMs = 0;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };

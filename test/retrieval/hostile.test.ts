@@ -266,10 +266,8 @@ describe('reading', () => {
   });
 
   it('ends when nobody wants it any more', async () => {
-    const { loadDocument, defaultDocumentBounds } = await import('../../src/tools/retrieval/loading/load-document.ts');
     const leaving = new AbortController();
-    const bytes = Uint8Array.from(Buffer.from('word '.repeat(3_000_000)));
-    const loading = loadDocument(bytes, { name: 'a.txt', contentType: '' }, { ...defaultDocumentBounds, signal: leaving.signal });
+    const loading = load('word '.repeat(3_000_000), 'a.txt', { contentType: '', signal: leaving.signal });
     setTimeout(() => leaving.abort(new Error('the node stops')), 100);
     await expect(loading).rejects.toThrow('the node stops');
   });

@@ -4,10 +4,11 @@ import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { Lease, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { OpenDatabase, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
+import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
-import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
-import { LetterEmbedder, MemoryBlobs, until } from './library.ts';
+import { LetterEmbedder, until } from './library.ts';
 
 const text = 'A first paragraph.\n\nAnother one.';
 /** Of more passages than are embedded in one step. */
@@ -272,7 +273,7 @@ describe('a restart', () => {
 
 describe('two nodes', () => {
   it('read a document once between them', async () => {
-    const second = await fresh.open();
+    await using second = await fresh.open();
     const file = blobs.file('a.md', longText);
     const embedder = new LetterEmbedder();
     const nodes = [indexerOf({ owner: 'one' }), indexerOf({ owner: 'two', index: new SqlPassageIndex(second.database) })];
@@ -282,11 +283,10 @@ describe('two nodes', () => {
     await until(async () => (await vectorsOf(one?.id ?? '', embedder)) === 80);
     expect(embedder.asked).toHaveLength(80);
     await Promise.all(nodes.map((node) => node.close()));
-    await second.close();
   });
 
   it.each(['read', 'vectors'])('do not do again what the other ended just before the claim "%s …"', async (work) => {
-    const second = await fresh.open();
+    await using second = await fresh.open();
     const late = new LateClaims(second.database, work);
     const embedder = new LetterEmbedder();
     const file = blobs.file('a.md', longText);
@@ -299,7 +299,6 @@ describe('two nodes', () => {
     await late.released.promise;
     expect(embedder.asked).toHaveLength(80);
     expect(await vectorsOf(one.id, embedder)).toBe(80);
-    await second.close();
   });
 
   it('do not wait for ever for one that died', async () => {

@@ -2,10 +2,11 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
+import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
-import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
-import { LetterEmbedder, MemoryBlobs } from './library.ts';
+import { LetterEmbedder } from './library.ts';
 import { faultOf, load } from './loading.ts';
 
 const megabyte = 1024 ** 2;

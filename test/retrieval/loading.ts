@@ -6,12 +6,11 @@ type Loaded = ReturnType<typeof loadDocument>;
 export function load(
   content: string | Uint8Array,
   name: string,
-  bounds: Partial<DocumentBounds> & { contentType?: string } = {},
+  bounds: Partial<DocumentBounds> & { contentType?: string; signal?: AbortSignal } = {},
 ): Loaded {
   const bytes = Uint8Array.from(typeof content === 'string' ? Buffer.from(content) : content);
   const { contentType = 'application/octet-stream', ...given } = bounds;
-  const signal = new AbortController().signal;
-  return loadDocument(bytes, { name, contentType }, { ...defaultDocumentBounds, ...given, signal });
+  return loadDocument(bytes, { name, contentType }, { ...defaultDocumentBounds, signal: new AbortController().signal, ...given });
 }
 
 /** What is thrown for a document that cannot be read. */

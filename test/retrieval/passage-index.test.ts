@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { IndexedDocument, Passage } from '#domain/tools/passage-index.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
-import { describeOnEach } from '../stores/sql/engines.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
 
 describeOnEach('the index of passages', (node) => {
   const index = () => new SqlPassageIndex(node.database);

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StoreFault } from '#domain/store-fault.ts';
 import type { Answered } from '#test/ask.ts';
 import { startProcess } from '#test/start-process.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { ownBucket, pathOf, quickApp, save, show } from '../applications/support.ts';
 import { until } from './library.ts';
@@ -102,9 +102,10 @@ describe('saving an application', () => {
     let isAway = true;
     const { files, blobs } = shelves;
     const shaky = {
-      find: async (bucket: string, path: string) => (isAway ? Promise.reject(new StoreFault('gone')) : files.find(bucket, path)),
+      find: async (bucket: string, path: string) =>
+        isAway ? Promise.reject(createStoreError('gone')) : files.find(bucket, path),
       findAll: async (places: Parameters<typeof files.findAll>[0]) =>
-        isAway ? Promise.reject(new StoreFault('gone')) : files.findAll(places),
+        isAway ? Promise.reject(createStoreError('gone')) : files.findAll(places),
     };
     await start({ files: { index: shaky as never, blobs } });
     const reference = await shelves.put('a.txt', 'First text.', ownBucket);

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import { bucketOf } from '#domain/files/bucket.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { getBucket } from '#test/buckets.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { startProcess } from '#test/start-process.ts';
+import { createStoreError } from '#test/store-error.ts';
 import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { calls, quickApp, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
@@ -221,7 +221,7 @@ describe('what cannot be had', () => {
 
   it('are all files where the store is away, or there is none', async () => {
     const reference = await shelves.put('a.txt', 'text');
-    const away = { findAll: () => Promise.reject(new StoreFault('gone')) } as never;
+    const away = { findAll: () => Promise.reject(createStoreError('gone')) } as never;
     const options = { files: { index: away, blobs: shelves.blobs } };
     await using rig = await startWith(shelves, [reference], {}, { replies: [says('Hello.')], options });
     expect(stagesOf(await rig.chat('hello'))).toMatchObject([
@@ -256,7 +256,7 @@ describe('what the user attaches', () => {
 describe('an application that a user made', () => {
   it('reads the files of its owner, and nobody else’s', async () => {
     const applications = new MemoryApplicationStore();
-    const [owned, foreign] = [bucketOf('key:maker'), bucketOf('key:test')];
+    const [owned, foreign] = [getBucket('key:maker'), getBucket('key:test')];
     const references = [
       await shelves.put('mine.txt', 'The owner’s text.', owned),
       await shelves.put('yours.txt', 'Secret of another.', foreign),
@@ -338,8 +338,7 @@ describe('the configured embedding model', () => {
     await using rig = await startWith(shelves, [reference], { query: 'room' }, { configuration });
     await rig.chat('look');
     const [file] = shelves.files.all;
-    const { documentOf } = await import('../../src/tools/retrieval/indexing/read-content.ts');
-    const document = documentOf((await shelves.index.contentOf(file?.blob ?? '')) ?? '');
+    const document = await shelves.findDocument(file?.blob ?? '');
     const key = { document, model: 'vectors vectors' };
     await until(async () => (await shelves.index.countVectors(key)) === (await shelves.index.find(document))?.passages);
     expect(await shelves.index.countVectors({ document, model: 'local:minilm-l6-v2' })).toBe(0);
@@ -365,7 +364,7 @@ describe('the configured embedding model', () => {
 
 describe('a process of its own', () => {
   it('answers from a file that was uploaded, with the model of the demo', async () => {
-    const bucket = bucketOf('key:test');
+    const bucket = getBucket('key:test');
     const document_relative_url = `files/${bucket}/travel.docx`;
     await using node = await startProcess({
       configuration: {

@@ -3,12 +3,13 @@ import { toReference } from '#domain/files/file-references.ts';
 import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import type { Answered } from '#test/ask.ts';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import type { Reply } from '#test/scripted-upstream.ts';
+import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import type { ServiceOptions } from '#test/start-service.ts';
+import { documentOf } from '../../src/tools/retrieval/indexing/read-content.ts';
 import { calls, messageOf, type Rig, says, startRig } from '../quick-apps/support.ts';
-import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
-import { MemoryBlobs } from './library.ts';
 import { wordEmbedder } from './word-embedder.ts';
 
 /** Stored files and the index of what stands in them; services may come and go. */
@@ -35,6 +36,11 @@ export class TestShelves implements AsyncDisposable {
     const file = this.blobs.file(path, content, bucket);
     await this.files.put({ ...file, contentType: 'text/plain' }, undefined, Number.MAX_SAFE_INTEGER);
     return toReference({ bucket, path });
+  }
+
+  /** Returns the ID of the indexed document with this content. */
+  async findDocument(blob: string): Promise<string> {
+    return documentOf((await this.index.contentOf(blob)) ?? '');
   }
 
   get options(): ServiceOptions {

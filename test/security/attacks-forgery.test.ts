@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered } from '#test/ask.ts';
+import { getBucket } from '#test/buckets.ts';
 import { delta, finish, plainReply } from '#test/chunks.ts';
 import { listeningAt } from '#test/listening.ts';
 import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -17,7 +17,7 @@ interface Inner {
   connections: number;
 }
 
-const bucket = bucketOf('key:test');
+const bucket = getBucket('key:test');
 let model: ScriptedUpstream;
 /** Listens on every address of this machine. */
 let inner: Inner;

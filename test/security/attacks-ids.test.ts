@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered } from '#test/ask.ts';
+import { getBucket } from '#test/buckets.ts';
 import { hello } from '#test/chunks.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { requireSane } from './fuzz-support.ts';
 import { startWhole, type WholeService } from './support.ts';
 
-const victim = bucketOf('key:victim');
-const thief = bucketOf('key:thief');
+const victim = getBucket('key:victim');
+const thief = getBucket('key:thief');
 const canary = 'canary-of-the-victim';
 let whole: WholeService;
 

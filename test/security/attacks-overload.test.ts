@@ -1,20 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
-import { setTimeout as passed } from 'node:timers/promises';
+import { connect } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
-import { paceBodies } from '#surfaces/http/body-pace.ts';
-import { redact } from '#telemetry/log.ts';
-import { listeningAt } from '#test/listening.ts';
-import { measureLongestHold } from '#test/longest-hold.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getBucket } from '#test/buckets.ts';
 import { withKey } from '#test/start-service.ts';
 import { pathOf } from '../applications/support.ts';
 import { inTime } from './fuzz-support.ts';
 import { startWhole, type WholeService } from './support.ts';
 
-const bucket = bucketOf('key:test');
+const bucket = getBucket('key:test');
 let whole: WholeService;
 
 beforeAll(async () => {
@@ -131,86 +125,6 @@ describe('a header field', () => {
       expect(String(said)).toMatch(/^HTTP\/1\.1 431 /);
       socket.destroy();
     }
-  });
-});
-
-describe('a line for the log', () => {
-  it.each(['a.', 'eyJaaaa.', 'sk-', 'key=', 'bearer ', 'a://', 'a:b@', '"', 'token:'])(
-    'of %j over and over is cleared at once',
-    async (unit) => {
-      const text = unit.repeat(1_000_000 / unit.length);
-      expect(await measureLongestHold(() => redact(text, []))).toBeLessThan(2_000);
-    },
-  );
-});
-
-/** A server that reads bodies at a pace of at least 1000 bytes in 100 ms, but for what is to be read later. */
-async function startPaced(): Promise<{ server: Server; open: (head: string) => Socket }> {
-  const server = createServer((request, response) => {
-    if (request.url === '/later') setTimeout(() => request.resume(), 500);
-    else request.resume();
-    if (request.url === '/early') response.writeHead(200).write('begun');
-    request.on('end', () => response.end('whole'));
-  });
-  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => socket.end(`refused: ${error.code}`));
-  paceBodies(server, { windowMs: 100, minBytes: 1_000 });
-  server.listen(0, '127.0.0.1');
-  await listeningAt(server);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const open = (path: string): Socket => {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 6000\r\n\r\n`);
-    return socket;
-  };
-  return { server, open };
-}
-
-async function readAll(socket: Socket): Promise<string> {
-  let said = '';
-  socket.setEncoding('utf8').on('data', (piece: string) => {
-    said += piece;
-  });
-  if (!socket.destroyed) await once(socket, 'close');
-  return said;
-}
-
-describe('a slow body', () => {
-  it('that only trickles is ended, and so is one that never comes', async () => {
-    const { open } = await startPaced();
-    const trickle = open('/');
-    const dripping = setInterval(() => trickle.write('x'), 20);
-    onTestFinished(() => clearInterval(dripping));
-    expect(await Promise.all([readAll(trickle), readAll(open('/'))])).toEqual([
-      'refused: ERR_HTTP_REQUEST_TIMEOUT',
-      'refused: ERR_HTTP_REQUEST_TIMEOUT',
-    ]);
-  });
-
-  it('that comes on is read to its end, however long it takes', async () => {
-    const { open } = await startPaced();
-    const socket = open('/');
-    const whole = readAll(socket);
-    for (let sent = 0; sent < 6_000; sent += 600) {
-      socket.write('x'.repeat(600));
-      await passed(40);
-    }
-    expect(await whole).toMatch(/whole$/);
-  });
-
-  it('is not blamed on its sender where nobody reads it yet', async () => {
-    const { open } = await startPaced();
-    const socket = open('/later');
-    socket.write('x'.repeat(6_000));
-    expect(await readAll(socket)).toMatch(/whole$/);
-  });
-
-  it('of a request that is being answered already ends without a word', async () => {
-    const { open } = await startPaced();
-    expect(await readAll(open('/early'))).toMatch(/begun\r\n$/);
   });
 });
 

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import { hello } from '#test/chunks.ts';
 import { measureLongestHold } from '#test/longest-hold.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
-import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { type DependencyGraph, startService, type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket, pathOf, quickApp, save } from '../applications/support.ts';
 
 const store = new MemoryApplicationStore();

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered } from '#test/ask.ts';
+import { getBucket } from '#test/buckets.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type Ended, startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
@@ -45,7 +45,7 @@ function chat(what: string, deployment: string, words: string, more: object = {}
 }
 
 async function runTraffic(): Promise<void> {
-  const bucket = bucketOf('key:test');
+  const bucket = getBucket('key:test');
   for (const words of ['', 'do: refuse', 'do: fail', 'do: break'])
     for (const deployment of ['bad', 'claude', 'app', 'vectors', 'nothing'])
       for (const stream of [false, true]) await chat('a chat', deployment, words, { stream });

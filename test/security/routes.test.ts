@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
-import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered, Asking } from '#test/ask.ts';
+import { getBucket } from '#test/buckets.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath } from '#test/start-service.ts';
@@ -29,7 +29,7 @@ interface Row {
 }
 
 const staffed = { userRoles: ['staff'] };
-const ownerBucket = bucketOf('key:owner');
+const ownerBucket = getBucket('key:owner');
 /** What others must never be shown. */
 const canary = 'canary-of-the-owner';
 

@@ -144,7 +144,7 @@ class Both {
     }
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     for (const store of this.#redis) store.close();
   }
 }
@@ -165,13 +165,9 @@ describe('what is reserved for calls', () => {
   it('is the same in memory and in Redis, whatever is reserved, settled, given back, called inside or killed', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        const both = new Both();
-        try {
-          for (const step of all) await take(both, step);
-          await both.look();
-        } finally {
-          both.close();
-        }
+        using both = new Both();
+        for (const step of all) await take(both, step);
+        await both.look();
       }),
       { numRuns: 100 },
     );

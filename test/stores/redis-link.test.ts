@@ -151,25 +151,25 @@ describe('a link over TLS', () => {
     const port = await freePort();
     const certificate = ['--tls-cert-file', pem('cert'), '--tls-key-file', pem('key'), '--tls-auth-clients', 'no'];
     const redis = await startRedis('--tls-port', String(port), ...certificate);
-    return { redis, url: `rediss://localhost:${port}` };
+    return { url: `rediss://localhost:${port}`, [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose]() };
   };
 
   it('is refused where the certificate is not trusted', async () => {
-    const { redis, url } = await startTls();
+    await using redis = await startTls();
+    const { url } = redis;
     await using node = await openNode({ url });
     expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreFault);
     expect(node.noted.join()).toContain('self-signed certificate');
-    await redis[Symbol.asyncDispose]();
   });
 
   it('works where it is', async () => {
-    const { redis, url } = await startTls();
+    await using redis = await startTls();
+    const { url } = redis;
     const program = fileURLToPath(new URL('./fixtures/redis-node.ts', import.meta.url));
     const environment = { ...process.env, NODE_EXTRA_CA_CERTS: pem('cert') };
     const child = spawn(process.execPath, [program, url, '60000'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
     expect(String((await once(child.stdout, 'data'))[0])).toMatch(/^parley-/);
     child.kill('SIGKILL');
-    await redis[Symbol.asyncDispose]();
   });
 });
 

@@ -8,6 +8,7 @@ export class RecordedTelemetry implements Telemetry {
   readonly ends: CallEnd[] = [];
   readonly tries: AttemptOutcome[] = [];
   readonly records: CallRecord[] = [];
+  readonly deployments: string[] = [];
   readonly #waiting: { readonly isThere: () => boolean; readonly resolve: () => void }[] = [];
 
   begin(start: CallStart): CallRecord {
@@ -16,7 +17,7 @@ export class RecordedTelemetry implements Telemetry {
     const record: CallRecord = {
       trace,
       caller: undefined,
-      deployment() {},
+      deployment: (id) => void this.deployments.push(id),
       firstByte() {},
       chunk() {},
       cost: 0,

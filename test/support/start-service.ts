@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { composeService } from '#app/service/compose.ts';
-import { apiOperations } from '#app/service/features.ts';
 import type { ServiceDeps } from '#app/service/service-parts.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
@@ -27,10 +26,9 @@ import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
-import { toOpenApi } from '#surfaces/ops/openapi.ts';
+import { describeApi } from './api-description.ts';
 import { type Answered, type Asking, ask, askAndLeave, askStream } from './ask.ts';
 import { seeAnswers } from './described-answers.ts';
-import type { OpenApiDocument } from './documented.ts';
 import { MemoryApplicationStore } from './memory-application-store.ts';
 import { MemoryConsentStore } from './memory-consent-store.ts';
 import type { StreamReader } from './read-events.ts';
@@ -67,6 +65,10 @@ export interface ServiceOptions {
   readonly noteAudit?: NoteAudit;
   readonly noteFault?: (message: string, thrown: unknown) => void;
 }
+
+/** An entry of the audit log, as `noteAudit` receives it. */
+export type AuditEvent = Parameters<NoteAudit>[0];
+export type { DependencyGraph };
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -119,7 +121,7 @@ export async function startService(configuration: object, options: ServiceOption
     telemetry,
     demoPaceMs,
   });
-  seeAnswers(app.server, () => toDescription(snapshot.current().configuration));
+  seeAnswers(app.server, () => describeApi(snapshot.current().configuration.aliases));
   const port = await listen(app);
   const url = `http://127.0.0.1:${port}`;
   const close = async (): Promise<void> => {
@@ -148,17 +150,6 @@ export async function startService(configuration: object, options: ServiceOption
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-const descriptions = new Map<string, OpenApiDocument>();
-
-/** What `/openapi.json` would say: the same object for the same aliases. */
-function toDescription({ aliases }: Configuration): OpenApiDocument {
-  const known = descriptions.get(JSON.stringify(aliases));
-  if (known !== undefined) return known;
-  const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases }), '1.2.3'))) as OpenApiDocument;
-  descriptions.set(JSON.stringify(aliases), document);
-  return document;
 }
 
 /** Stores of one test, in memory. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
+import { fixture } from '#test/anthropic-streams.ts';
 import { hello } from '#test/chunks.ts';
 import {
   jsonReply,
@@ -10,7 +11,6 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { fixture } from './support.ts';
 
 const message = {
   id: 'msg_1',

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
+import { fixture } from '#test/anthropic-streams.ts';
 import { hello } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { account } from './service-account.ts';
-import { fixture } from './support.ts';
 
 upstreamsAreOdd();
 

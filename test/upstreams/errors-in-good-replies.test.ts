@@ -3,7 +3,7 @@ import { delta, finish, hello, plainCompletion } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { upstreamOf } from './vendor-support.ts';
+import { upstreamOf } from '#test/vendor-replies.ts';
 
 upstreamsAreOdd();
 

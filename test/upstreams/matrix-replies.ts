@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
+import { recorded } from '#test/vendor-replies.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
 import { anthropicStream, inTokens, responsesReply } from './matrix-support.ts';
-import { recorded } from './vendor-support.ts';
 
 type Model = Exclude<DialectName, 'demo'>;
 

@@ -5,8 +5,8 @@ import type { Answered } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { recorded, upstreamOf } from '#test/vendor-replies.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
-import { recorded, upstreamOf } from './vendor-support.ts';
 
 /** A request of the compat wire, without what it is sent to. */
 export type Body = { readonly [key: string]: unknown };

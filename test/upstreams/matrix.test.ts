@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject } from '#base/json/json.ts';
+import { checkFiles } from '#test/check-files.ts';
 import { silence } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
 import {
@@ -12,7 +13,6 @@ import {
   requestFeatures,
   responsesFeatures,
 } from '../../scripts/upstream-features.ts';
-import { checkFiles } from '../configuration/support.ts';
 import { messagesProbes } from './matrix-messages.ts';
 import { replyProbes, vectorReplies } from './matrix-replies.ts';
 import { requestProbes } from './matrix-requests.ts';

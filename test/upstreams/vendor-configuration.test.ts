@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkValue } from '../configuration/support.ts';
+import { checkValue } from '#test/check-files.ts';
 
 const account = JSON.stringify({ client_email: 'a@b', private_key: '-----BEGIN PRIVATE KEY-----', project_id: 'p' }, null, 2);
 

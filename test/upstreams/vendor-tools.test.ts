@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { recorded, upstreamOf } from './vendor-support.ts';
+import { recorded, upstreamOf } from '#test/vendor-replies.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;

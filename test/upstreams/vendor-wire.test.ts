@@ -1,10 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { Secret } from '#base/secrets/secret.ts';
-import { pushed } from '#base/stream/async-items.ts';
-import { systemClock } from '#base/time/clock.ts';
-import type { Upstream, UpstreamSink } from '#domain/upstreams/upstream.ts';
 import { hello } from '#test/chunks.ts';
 import {
   type Answering,
@@ -15,9 +11,8 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
+import { recorded, upstreamOf, type Vendor, vendorNames } from '#test/vendor-replies.ts';
 import { account } from './service-account.ts';
-import { recorded, upstreamOf, type Vendor, vendorNames } from './vendor-support.ts';
 
 const plain = new LeanClient();
 let upstream: ScriptedUpstream;
@@ -347,28 +342,4 @@ describe('what is not configured', () => {
     vi.unstubAllEnvs();
     expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256/);
   });
-});
-
-it('what a dialect has nothing for is noted, whether its package leaves it out or we do', async () => {
-  const lost: string[] = [];
-  const noteLost = ({ id }: Upstream, what: string): number => lost.push(`${id} ${what}`);
-  const { chat } = createVendorProtocol('bedrock', { http, clock: systemClock, noteLost });
-  const { key, endpoint, ...others } = upstreamOf('bedrock', upstream.url);
-  const nothing = { apiVersion: undefined, headers: {}, weight: 1, tier: 0 };
-  const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
-  const asked = {
-    ...nothing,
-    ...others,
-    id: 'm',
-    revision: 'm',
-    protocol: 'bedrock' as const,
-    endpoint: new URL(endpoint),
-    key: new Secret(key),
-    timeouts,
-  };
-  upstream.script(fine('bedrock'));
-  const request = { messages: [{ role: 'user' as const, content: 'Hello' }], seed: 7, user: 'u' };
-  const ask = { upstream: { ...asked, region: 'r' }, request, headers: {} };
-  for await (const _frame of pushed((sink: UpstreamSink) => chat(ask, sink)));
-  expect(lost).toEqual(['m user', 'm seed']);
 });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { upstreamOf } from './vendor-support.ts';
+import { upstreamOf } from '#test/vendor-replies.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;

@@ -1,7 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { NodeReport } from '#surfaces/admin/node-report.ts';
-import { type AdminHouse, audit, report, startAdminHouse } from '../admin/support.ts';
+import { type AdminHouse, audit, type NodeReport, report, startAdminHouse } from '../admin/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 

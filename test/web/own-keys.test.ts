@@ -2,12 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
-import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
-import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
+import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
+import { createKeyStores, type OpenDatabase } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
-import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
@@ -24,12 +22,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   fresh = await freshSqlite();
   opened = await fresh.open();
-  service = await startService(
-    {},
-    {
-      keys: { store: new SqlKeyStore(opened.database), blockedUsers: new SqlBlockedUserStore(opened.database), isShared: false },
-    },
-  );
+  service = await startService({}, { keys: { ...createKeyStores(opened.database), isShared: false } });
   oidc = await startOidcServer((user) => (user === 'guest' ? ['guest'] : ['staff']), `${service.url}/`);
   const provider = { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles' };
   const signIn = { clientId: 'page', displayName: 'Example Corp', scopes: ['openid', 'use'] };

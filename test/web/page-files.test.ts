@@ -1,10 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { uiRoutes } from '#surfaces/ui/routes.ts';
-import { openFolder } from '#test/temporary-folder.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
 let house: PageHouse;
@@ -14,8 +8,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => house[Symbol.asyncDispose]());
-
-const given = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
 
 const get = (url: string, headers: Record<string, string> = {}) => house.service.app.inject({ url, headers });
 
@@ -80,42 +72,5 @@ describe('the page', () => {
       expect([path, (await get(path)).statusCode]).toEqual([path, 404]);
     }
     expect((await get('/openai/deployments')).statusCode).toBe(401);
-  });
-
-  it('is read as a whole when it is first asked for, once for all who ask', async () => {
-    await using folder = await openFolder();
-    await mkdir(join(folder.path, 'assets'));
-    await writeFile(join(folder.path, 'index.html'), 'first');
-    const app = fastify();
-    uiRoutes(app, { folder: folder.path, ...given });
-    await writeFile(join(folder.path, 'index.html'), 'second');
-    await writeFile(join(folder.path, 'assets/a.js'), 'script');
-    await app.ready();
-    const answers = await Promise.all(['/', '/index.html', '/assets/a.js'].map((url) => app.inject(url)));
-    expect(answers.map(({ body }) => body)).toEqual(['second', 'second', 'script']);
-    await rm(join(folder.path, 'assets/a.js'));
-    expect((await app.inject('/assets/a.js')).body).toBe('script');
-  });
-
-  it('that could not be read is read again when it is asked for again', async () => {
-    await using folder = await openFolder();
-    const page = join(folder.path, 'page');
-    await mkdir(page);
-    await writeFile(join(page, 'index.html'), 'first');
-    const app = fastify();
-    uiRoutes(app, { folder: page, ...given });
-    await rename(page, `${page}-away`);
-    expect((await app.inject('/')).statusCode).toBe(500);
-    await rename(`${page}-away`, page);
-    expect((await app.inject('/')).body).toBe('first');
-  });
-
-  it('that is not built says how to build it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-page-'));
-    const app = fastify();
-    uiRoutes(app, { folder, ...given });
-    const answer = await app.inject('/');
-    expect([answer.statusCode, answer.body]).toEqual([503, expect.stringContaining('npm run build:web')]);
-    await rm(folder, { recursive: true });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { callerKey } from '#test/start-service.ts';
-import { MemoryBlobs } from '../retrieval/library.ts';
 import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
 import type { TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';

@@ -1,11 +1,143 @@
-import { expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { systemClock } from '#base/time/clock.ts';
+import type { ParleyError } from '#contract/errors/errors.ts';
+import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { createLog } from '#telemetry/log.ts';
-import { closeInOrder } from './drain.ts';
+import { closeInOrder, Drain, KeptConnections } from './drain.ts';
+
+const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
+
+/** A server whose answers are open calls until they are told to end, and its drain. */
+async function open(drainMs: number, closeDoor: () => Promise<void> = async () => {}) {
+  const calls = new InFlightCalls();
+  const ends: (() => void)[] = [];
+  const server = createServer((_request, response) => {
+    const call = { slot: -1, caller: undefined, cancel: (reason: unknown) => end(`${(reason as ParleyError).code}\n`) };
+    calls.add(call);
+    response.write('first\n');
+    const end = (last: string): void => {
+      response.end(last);
+      calls.delete(call);
+    };
+    ends.push(() => end('last\n'));
+  });
+  onTestFinished(() => server.close().closeAllConnections());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const exits: number[] = [];
+  let isClosed = false;
+  const exited = Promise.withResolvers<void>();
+  const drain = new Drain({
+    server,
+    connections: new KeptConnections(server),
+    calls,
+    clock: systemClock,
+    log,
+    drainMs,
+    closing: [[{ close: closeDoor }], [{ close: () => (isClosed = true) }]],
+    exit(code) {
+      exits.push(code);
+      exited.resolve();
+    },
+  });
+  return { port, drain, calls, ends, exits, exited: exited.promise, isClosed: () => isClosed };
+}
+
+/** One call: what it got by its end. */
+async function call(port: number): Promise<{ text: Promise<string> }> {
+  const sent = request({ port, host: '127.0.0.1' });
+  sent.end();
+  const [response] = await once(sent, 'response');
+  return {
+    text: (async () => {
+      let text = '';
+      for await (const part of response) text += part;
+      return text;
+    })(),
+  };
+}
+
+describe('a node that is told to stop', () => {
+  test('exits at once where nothing is open', async () => {
+    const node = await open(60_000);
+    const idle = connect(node.port, '127.0.0.1');
+    await once(idle, 'connect');
+    node.drain.signalled();
+    await node.exited;
+    expect(node.exits).toEqual([0]);
+    expect(node.isClosed()).toBe(true);
+  });
+
+  test('is not ready, refuses new connections, and lets open calls end in peace', async () => {
+    const node = await open(60_000);
+    const { text } = await call(node.port);
+    expect(node.drain.isDraining).toBe(false);
+    node.drain.signalled();
+    expect(node.drain.isDraining).toBe(true);
+    expect(node.calls.isClosed).toBe(true);
+    await expect(call(node.port)).rejects.toThrow(/ECONNREFUSED/);
+    expect(node.exits).toEqual([]);
+    node.ends[0]?.();
+    await node.exited;
+    expect(await text).toBe('first\nlast\n');
+    expect(node.exits).toEqual([0]);
+  });
+
+  test('ends what is open when the time is over, with a last word', async () => {
+    const node = await open(50);
+    const { text } = await call(node.port);
+    node.drain.signalled();
+    await node.exited;
+    expect(await text).toBe('first\nshutting_down\n');
+    expect(node.exits).toEqual([0]);
+  });
+
+  test('exits within six seconds more where something hangs', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const exits: number[] = [];
+    const never = new Promise<void>(() => {});
+    const drain = new Drain({
+      server: { close() {}, closeIdleConnections() {}, closeAllConnections() {} },
+      connections: { closeBehindAnswers() {} },
+      calls: { size: 1, close: () => never, abort() {} },
+      clock: systemClock,
+      log,
+      drainMs: 10,
+      closing: [[{ close: () => never }]],
+      exit: (code) => void exits.push(code),
+    });
+    drain.signalled();
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(exits).toEqual([1]);
+  });
+
+  test('exits with 1 where something could not be closed, once all else is', async () => {
+    const node = await open(60_000, () => Promise.reject(new Error('the watch is stuck')));
+    node.drain.signalled();
+    await node.exited;
+    expect([node.exits, node.isClosed()]).toEqual([[1], true]);
+  });
+
+  test('exits at once on a second signal', async () => {
+    const node = await open(60_000);
+    const { text } = await call(node.port);
+    node.drain.signalled();
+    node.drain.signalled();
+    expect(node.exits).toEqual([130]);
+    node.ends[0]?.();
+    await text;
+  });
+});
 
 const lines: string[] = [];
-const log = createLog({ level: 'error', sink: { write: (line) => lines.push(line) }, secrets: () => [] });
+const errorLog = createLog({ level: 'error', sink: { write: (line) => lines.push(line) }, secrets: () => [] });
 
-it('closes every stage after the one before, whatever fails, and tells each reason', async () => {
+test('closes every stage after the one before, whatever fails, and tells each reason', async () => {
   const closed: string[] = [];
   const closing = (name: string) => ({ close: async () => void closed.push(name) });
   const slow = { close: () => new Promise((resolve) => setTimeout(resolve, 20)).then(() => closed.push('slow')) };
@@ -17,13 +149,13 @@ it('closes every stage after the one before, whatever fails, and tells each reas
   };
   const areClosed = await closeInOrder(
     [[rejecting, throwing, slow, closing('door')], [closing('records')], [closing('log')]],
-    log,
+    errorLog,
   );
   expect(areClosed).toBe(false);
   expect(closed).toEqual(['door', 'slow', 'records', 'log']);
   expect(lines.join('')).toMatch(/the watch is stuck[\s\S]*the port is gone/);
 });
 
-it('says so where all is closed', async () => {
-  expect(await closeInOrder([[{ close: () => undefined }], [{ close: async () => undefined }]], log)).toBe(true);
+test('says so where all is closed', async () => {
+  expect(await closeInOrder([[{ close: () => undefined }], [{ close: async () => undefined }]], errorLog)).toBe(true);
 });

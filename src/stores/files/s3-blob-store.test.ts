@@ -1,6 +1,9 @@
 import fastCheck from 'fast-check';
 import '#test/same-cases.ts';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { StoreFault } from '#domain/store-fault.ts';
+import { openScriptedS3 } from '#test/scripted-s3.ts';
+import { type Reply, silence } from '#test/scripted-upstream.ts';
 import { toParts } from './s3-blob-store.ts';
 
 async function* from(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -18,4 +21,40 @@ it('cuts bytes into parts of one size, whatever pieces they come in', async () =
       expect(parts.every(({ length }) => length > 0 && length <= partBytes)).toBe(true);
     }),
   );
+});
+
+async function* bytes(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+describe('an S3', () => {
+  it('that never answers is waited for a bounded time', async () => {
+    await using there = await openScriptedS3(silence);
+    const { store } = there;
+    const asked = [store.read('a', undefined), store.write('a', bytes('x')), store.delete('a')];
+    for (const outcome of await Promise.allSettled(asked))
+      expect(outcome).toEqual({ status: 'rejected', reason: expect.any(StoreFault) });
+    expect(there.upstream.requests.length).toBe(9);
+  }, 15_000);
+
+  it('that refuses is no file that is not there', async () => {
+    const denied: Reply = ({ response }) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
+    await using there = await openScriptedS3(denied);
+    await expect(there.store.read('a', undefined)).rejects.toThrow(StoreFault);
+  });
+
+  it('that is no bucket is no file that is not there', async () => {
+    const absent: Reply = ({ response }) => void response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
+    await using there = await openScriptedS3(absent);
+    await expect(there.store.read('a', undefined)).rejects.toThrow(StoreFault);
+  });
+
+  it('is sent no secret, and the name below its prefix', async () => {
+    const ok: Reply = ({ response }) => void response.writeHead(200).end();
+    await using there = await openScriptedS3(ok);
+    await there.store.write('name', bytes('content'));
+    const [received] = there.upstream.requests;
+    expect(received).toMatchObject({ method: 'PUT', path: expect.stringMatching(/^\/bucket\/p\/name(\?|$)/), text: 'content' });
+    expect(JSON.stringify(received?.headers)).not.toContain('canary');
+  });
 });

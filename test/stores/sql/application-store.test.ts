@@ -8,7 +8,7 @@ import type { StoredApplication } from '#domain/deployments/application-store.ts
 import { StoreFault } from '#domain/store-fault.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
-import { describeOnEach } from './engines.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
 
 const [oldest, newest] = [new Secret('the secret of last year'), new Secret('the secret of this year')];
 const seal = new Seal([newest]);

@@ -5,7 +5,7 @@ import { Secret } from '#base/secrets/secret.ts';
 import type { ChatTurn } from '#contract/page/stored-chat.ts';
 import type { ChatChange, ChatMark } from '#domain/chats/chat-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
-import { describeOnEach } from './engines.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);
 const bounds = { maxBytesPerChat: 1024 ** 2, maxBytesPerUser: 4 * 1024 ** 2 };

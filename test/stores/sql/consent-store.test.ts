@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import type { StoredConsent } from '#domain/consent/consent.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
-import { describeOnEach } from './engines.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
 
 function consentTo(deployment: string, acceptedAtMs = 1_763_700_000_123): StoredConsent {
   return { deployment, form: { [deployment]: { consentRequired: false }, other: { consentRequired: true } }, acceptedAtMs };

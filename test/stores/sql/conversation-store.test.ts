@@ -4,10 +4,9 @@ import type { JsonObject } from '#base/json/json.ts';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import type { ItemQuery } from '#domain/responses/conversation-store.ts';
-import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
-import { describeOnEach, freshPostgres } from './engines.ts';
+import { describeOnEach, freshPostgres } from '#test/sql-engines.ts';
 import { lockRows, untilWaiting } from './lock-rows.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);
@@ -125,22 +124,19 @@ describeOnEach('conversations', (node) => {
 
 it('a conversation on PostgreSQL is one run’s alone, though its node has lived for no longer than another looked', async () => {
   await using whole = await freshPostgres();
-  const opened = await Promise.all([whole.open(), whole.open()]);
-  const [one, other] = opened.map(({ database }) => database) as [SqlDatabase, SqlDatabase];
-  try {
-    const made = conversation();
-    const store = new SqlConversationStore(other, seal);
-    await store.add(made, []);
-    await store.begin(made, { run: 'resp_gone', node: 'gone' }, nowMs);
-    await using locked = await lockRows(one, 'conversations', made.id);
-    const late = store.begin(made, { run: 'resp_late', node: 'late' }, nowMs);
-    await untilWaiting(one, 1);
-    await new SqlResponseStore(one, seal).runs.keepAlive('early', nowMs + 10);
-    const taken = { run: 'resp_early', run_owner: 'early' };
-    await locked.ask((kysely) => kysely.updateTable('conversations').set(taken).where('id', '=', made.id).execute());
-    await locked.release();
-    expect(await late).toBe('locked');
-  } finally {
-    for (const { close } of opened) await close();
-  }
+  await using first = await whole.open();
+  await using second = await whole.open();
+  const [one, other] = [first.database, second.database];
+  const made = conversation();
+  const store = new SqlConversationStore(other, seal);
+  await store.add(made, []);
+  await store.begin(made, { run: 'resp_gone', node: 'gone' }, nowMs);
+  await using locked = await lockRows(one, 'conversations', made.id);
+  const late = store.begin(made, { run: 'resp_late', node: 'late' }, nowMs);
+  await untilWaiting(one, 1);
+  await new SqlResponseStore(one, seal).runs.keepAlive('early', nowMs + 10);
+  const taken = { run: 'resp_early', run_owner: 'early' };
+  await locked.ask((kysely) => kysely.updateTable('conversations').set(taken).where('id', '=', made.id).execute());
+  await locked.release();
+  expect(await late).toBe('locked');
 });

@@ -6,7 +6,7 @@ import type { FilePage, IndexedFile, Reservation } from '#domain/files/file-inde
 import { listFolder } from '#domain/files/list-folder.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
-import { describeOnEach } from './engines.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
 
 const unbounded = Number.MAX_SAFE_INTEGER;
 const nothing: FilePage = { items: [], next: undefined };

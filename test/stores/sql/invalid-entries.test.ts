@@ -8,7 +8,7 @@ import { SqlApplicationStore } from '#stores/sql/applications/application-store.
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
-import { describeOnEach } from './engines.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);
 

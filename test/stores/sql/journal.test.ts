@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
-import { describeOnEach } from './engines.ts';
+import { describeOnEach } from '#test/sql-engines.ts';
 
 const midnight = Date.UTC(2026, 10, 21);
 const all = ['day', 'deployment', 'subject'] as const;

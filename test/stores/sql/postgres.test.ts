@@ -9,8 +9,8 @@ import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';
 import { askPostgres } from '#test/ask-postgres.ts';
 import { sharedServer } from '#test/shared-server.ts';
+import { freshPostgres } from '#test/sql-engines.ts';
 import { startPostgres } from '#test/start-postgres.ts';
-import { freshPostgres } from './engines.ts';
 
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 const backends = `select pid from pg_stat_activity where datname = current_database() and application_name = 'parley'`;
@@ -74,7 +74,8 @@ describe('PostgreSQL', () => {
 
   it('that answers no more is given up in time, and its connections with it', async () => {
     await using fresh = await freshPostgres();
-    const { database, close } = await fresh.open({ timeoutMs: 3_000 });
+    await using opened = await fresh.open({ timeoutMs: 3_000 });
+    const { database } = opened;
     const store = new SqlConsentStore(database);
     await store.put('user', consent);
     const frozen = (await askPostgres(fresh.url, backends)).map(({ pid }) => Number(pid));
@@ -88,13 +89,13 @@ describe('PostgreSQL', () => {
     } finally {
       for (const pid of frozen) process.kill(pid, 'SIGCONT');
     }
-    await close();
   });
 
   it('that is locked by somebody fails in time and keeps nothing half done', async () => {
     await using fresh = await freshPostgres();
-    const { database, close } = await fresh.open();
-    const hasty = await fresh.open({ timeoutMs: 1_000 });
+    await using opened = await fresh.open();
+    const { database } = opened;
+    await using hasty = await fresh.open({ timeoutMs: 1_000 });
     const index = new SqlFileIndex(database);
     const times = { createdAtMs: 1, updatedAtMs: 1 };
     const file = { bucket: 'b', path: 'p', contentType: 'text/plain', contentLength: 10, etag: 'e', blob: 'e', ...times };
@@ -109,13 +110,12 @@ describe('PostgreSQL', () => {
     );
     await locked;
     expect(await index.put(file, 'absent', 10)).toMatchObject({ outcome: 'stored' });
-    await hasty.close();
-    await close();
   });
 
   it('that breaks idle connections is asked over new ones', async () => {
     await using fresh = await freshPostgres();
-    const { database, close } = await fresh.open();
+    await using opened = await fresh.open();
+    const { database } = opened;
     const store = new SqlConsentStore(database);
     await Promise.all(Array.from({ length: 8 }, () => store.put('user', consent)));
     const broken = await askPostgres(fresh.url, `select pg_terminate_backend(pid) from (${backends}) as ours`);
@@ -123,7 +123,6 @@ describe('PostgreSQL', () => {
     await vi.waitUntil(async () => (await askPostgres(fresh.url, backends)).length === 0, { interval: 20 });
     await sleep(20);
     expect(await store.find('user', 'app')).toEqual(consent);
-    await close();
   });
 
   it('that is not there, or refuses the password, is a StoreFault that tells no secret', async () => {

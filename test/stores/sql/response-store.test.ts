@@ -7,7 +7,7 @@ import type { RunningResponse, StoredResponse } from '#domain/responses/response
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
-import { describeOnEach, freshPostgres } from './engines.ts';
+import { describeOnEach, freshPostgres } from '#test/sql-engines.ts';
 import { lockRows, untilWaiting } from './lock-rows.ts';
 
 const seal = new Seal([new Secret('the secret of the test')]);
@@ -274,34 +274,29 @@ describe('two nodes of a PostgreSQL that look at the same moment', () => {
 
 it('PostgreSQL has what others were promised on its disk before it is answered, and what only its caller knows of right behind', async () => {
   await using whole = await freshPostgres();
-  const { database, close } = await whole.open();
+  await using opened = await whole.open();
+  const { database } = opened;
   const store = new SqlResponseStore(database, seal);
   const noted = async (work: () => Promise<unknown>): Promise<unknown> => {
     await database.run((kysely) => sql`delete from at_commit`.execute(kysely));
     await work();
     return (await database.run((kysely) => sql<{ how: string }>`select distinct how from at_commit`.execute(kysely))).rows;
   };
-  try {
-    await database.run(async (kysely) => {
-      await sql`create table at_commit (how text)`.execute(kysely);
-      await sql.raw(noteAtCommit).execute(kysely);
-      await sql`create constraint trigger noted after insert or update on responses deferrable initially deferred
-        for each row execute function note_at_commit()`.execute(kysely);
-    });
-    const [behind, first] = [[{ how: 'off' }], [{ how: 'on' }]];
-    const [stream, another, background] = [running(), running(), running({ isBackground: true })];
-    const end = (each: RunningResponse) => store.end({ response: { ...each, status: 'completed' } }, 'here');
-    expect(await noted(() => store.add(stored()))).toEqual(behind);
-    expect(await noted(() => Promise.all([stream, another].map((each) => store.begin(each))))).toEqual(behind);
-    expect(await noted(() => end(stream))).toEqual(behind);
-    expect(await noted(() => store.begin(background, {}))).toEqual(first);
-    expect(await noted(() => Promise.all([store.add(stored()), store.begin(running({ isBackground: true }), {})]))).toEqual(
-      first,
-    );
-    expect(await noted(() => Promise.all([another, background].map(end)))).toEqual(first);
-  } finally {
-    await close();
-  }
+  await database.run(async (kysely) => {
+    await sql`create table at_commit (how text)`.execute(kysely);
+    await sql.raw(noteAtCommit).execute(kysely);
+    await sql`create constraint trigger noted after insert or update on responses deferrable initially deferred
+      for each row execute function note_at_commit()`.execute(kysely);
+  });
+  const [behind, first] = [[{ how: 'off' }], [{ how: 'on' }]];
+  const [stream, another, background] = [running(), running(), running({ isBackground: true })];
+  const end = (each: RunningResponse) => store.end({ response: { ...each, status: 'completed' } }, 'here');
+  expect(await noted(() => store.add(stored()))).toEqual(behind);
+  expect(await noted(() => Promise.all([stream, another].map((each) => store.begin(each))))).toEqual(behind);
+  expect(await noted(() => end(stream))).toEqual(behind);
+  expect(await noted(() => store.begin(background, {}))).toEqual(first);
+  expect(await noted(() => Promise.all([store.add(stored()), store.begin(running({ isBackground: true }), {})]))).toEqual(first);
+  expect(await noted(() => Promise.all([another, background].map(end)))).toEqual(first);
 });
 
 const noteAtCommit = `create function note_at_commit() returns trigger language plpgsql as

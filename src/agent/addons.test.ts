@@ -1,0 +1,327 @@
+import fastifySwagger from '@fastify/swagger';
+import Fastify from 'fastify';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Caches } from '#base/cache/bounded-cache.ts';
+import { type Clock, systemClock } from '#base/time/clock.ts';
+import type { LoadedTools } from '#domain/tools/tool.ts';
+import { guardedClient, never, startServer, tokenCache } from '#test/rest-tools.ts';
+import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
+import { defaultToolSettings } from '#test/tool-settings.ts';
+import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+import { type Addons, AddonTools, findAddons } from './addons.ts';
+import { runLoop } from './loop.ts';
+import type { LoopOptions } from './loop-options.ts';
+
+const limits = { connectMs: 60_000, timeoutMs: 60_000, maxResultBytes: 40_000 };
+
+function run(options: Pick<LoopOptions, 'ask' | 'tools'> & Partial<LoopOptions>) {
+  const request = { messages: [{ role: 'user' as const, content: 'Hello' }] };
+  return runLoop({ request, model: 'm', id: 'r', clock: systemClock, signal: never, ...defaultToolSettings, ...options });
+}
+
+const configured = { security: { addonUrls: 'configured' } } as const;
+const guarded = { security: { addonUrls: 'guarded' } } as const;
+
+function addonTools(clock: Clock = systemClock, allowed?: readonly string[], timeoutMs = limits.timeoutMs) {
+  const caches = new Caches();
+  const reader = new OpenApiReader();
+  return new AddonTools({
+    http: guardedClient(allowed),
+    tokens: tokenCache(),
+    clock,
+    caches,
+    limits: { ...limits, timeoutMs },
+    reader,
+  });
+}
+
+/** A service that describes itself, and wants a key. */
+async function startWeather() {
+  const app = Fastify();
+  const asked: unknown[] = [];
+  await app.register(fastifySwagger, { openapi: { info: { title: 'Weather', version: '1' } } });
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.url.startsWith('/v1') && request.headers['x-key'] !== 'weather-key')
+      return reply.code(401).send('a key is missing');
+  });
+  const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
+  const units = { type: 'object', properties: { units: { type: 'string', enum: ['c', 'f'] } } } as const;
+  app.get(
+    '/v1/weather/:city',
+    { schema: { operationId: 'getWeather', description: 'Weather of a city.', params: city, querystring: units } },
+    async (request) => {
+      asked.push([request.params, request.query]);
+      return { sky: 'rain' };
+    },
+  );
+  const report = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const;
+  app.post('/v1/reports', { schema: { operationId: 'addReport', body: report } }, async (request) => {
+    asked.push(request.body);
+    return { saved: true };
+  });
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  app.get('/.well-known/ai-plugin.json', { schema: { hide: true } }, async () => ({
+    name_for_model: 'weather',
+    api: { type: 'openapi', url: '/openapi.json' },
+  }));
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => app.close());
+  return { url, asked };
+}
+
+async function runWith(ask: ReturnType<typeof scriptedModel>['ask'], { tools, missing }: LoadedTools) {
+  const stages: unknown[] = [];
+  let content = '';
+  for await (const frame of run({ ask, tools, missing })) {
+    for (const { delta } of frame.chunks.flatMap(({ choices }) => choices)) {
+      content += delta.content ?? '';
+      for (const { name, status } of delta.custom_content?.stages ?? []) stages.push(name ?? status);
+    }
+  }
+  return { content, stages };
+}
+
+describe('an addon', () => {
+  it.each(['/openapi.json', '/.well-known/ai-plugin.json'])(
+    'gives the model the tools of the document at %s and runs them',
+    async (path) => {
+      const weather = await startWeather();
+      const authorization = { type: 'api_key', key: 'weather-key', name: 'X-Key', location: 'header' } as const;
+      const addons: Addons = { weather: { url: weather.url + path, displayName: 'Weather', authorization } };
+      const loaded = await addonTools().load(findAddons({ addons, ...configured }, [{ name: 'weather' }]), never);
+      const model = scriptedModel(
+        calls(['getWeather', { city: '../Oslo?x=1', units: 'c' }], ['addReport', { text: 'wet', admin: true }]),
+        answers('Wet.'),
+      );
+      expect(await runWith(model.ask, loaded)).toEqual({
+        content: 'Wet.',
+        stages: ['getWeather', 'addReport', 'completed', 'completed'],
+      });
+      expect(weather.asked).toEqual([[{ city: '../Oslo?x=1' }, { units: 'c' }], { text: 'wet' }]);
+      expect(model.asked[0]?.tools).toMatchObject([
+        { function: { name: 'getWeather', description: 'Weather of a city.', parameters: { required: ['city'] } } },
+        { function: { name: 'addReport', parameters: { properties: { text: { type: 'string' } }, required: ['text'] } } },
+      ]);
+      expect(model.asked[1]?.messages.slice(2).map(({ content }) => content)).toEqual(['{"sky":"rain"}', '{"saved":true}']);
+      expect(JSON.stringify(model.asked)).not.toContain('weather-key');
+    },
+  );
+
+  it('whose server refuses is told to the model', async () => {
+    const weather = await startWeather();
+    const loaded = await addonTools().load(
+      findAddons({ addons: { weather: { url: `${weather.url}/openapi.json` } }, ...configured }, [{ name: 'weather' }]),
+      never,
+    );
+    const model = scriptedModel(calls(['getWeather', { city: 'Oslo' }]), answers('Sorry.'));
+    expect(await runWith(model.ask, loaded)).toMatchObject({ stages: ['getWeather', 'failed'] });
+    expect(model.asked[1]?.messages.at(-1)?.content).toBe('HTTP 401: a key is missing');
+  });
+
+  it('that cannot be loaded is a failed stage, and the rest works', async () => {
+    const weather = await startWeather();
+    const addons: Addons = {
+      weather: { url: `${weather.url}/openapi.json` },
+      gone: { url: `${weather.url}/nothing`, displayName: 'Gone' },
+      inside: { url: 'http://169.254.169.254/openapi.json' },
+      page: { url: `${weather.url}/v1/weather/x` },
+    };
+    const found = findAddons({ addons, ...configured }, [
+      { name: 'gone' },
+      { name: 'weather' },
+      { name: 'inside' },
+      { name: 'page' },
+    ]);
+    const loaded = await addonTools().load(found, never);
+    expect(loaded.tools.map(({ name }) => name)).toEqual(['getWeather', 'addReport']);
+    expect(loaded.missing).toEqual([
+      { name: 'Gone', reason: 'The addon cannot be loaded: its server answered 404.' },
+      {
+        name: 'inside',
+        reason: expect.stringContaining('169.254.169.254 is, or leads to, an address that outgoing calls may not reach'),
+      },
+      { name: 'page', reason: 'The addon cannot be loaded: its server answered 401.' },
+    ]);
+    expect(await runWith(scriptedModel(answers('Hi.')).ask, loaded)).toMatchObject({
+      content: 'Hi.',
+      stages: ['Gone', 'failed', 'inside', 'failed', 'page', 'failed'],
+    });
+  });
+
+  it('without a usable operation says so', async () => {
+    const document = {
+      openapi: '3.1.0',
+      info: {},
+      paths: { '/up': { post: { requestBody: { required: true, content: {} } } } },
+    };
+    const server = await startServer((_request, response) => response.end(JSON.stringify(document)));
+    const { missing } = await addonTools().load(
+      findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
+      never,
+    );
+    expect(missing[0]?.reason).toBe(
+      "The addon's document has no operation that can be a tool; post_up was left out, since it needs a body of which no media type is told.",
+    );
+  });
+
+  it('with more tools than a model takes loses the last, which is said', async () => {
+    const paths = Object.fromEntries(Array.from({ length: 130 }, (_, i) => [`/p${i}`, { get: {} }]));
+    const server = await startServer((_request, response) => response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths })));
+    const loaded = await addonTools().load(
+      findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
+      never,
+    );
+    expect(loaded.tools).toHaveLength(128);
+    expect(loaded.missing).toEqual([{ name: 'Addons', reason: 'A model can be offered 128 tools; 2 of 130 were left out.' }]);
+  });
+});
+
+describe('when the caller leaves', () => {
+  it('the call to the web API is broken off', async () => {
+    const paths = { '/slow': { get: { operationId: 'slow' } } };
+    const closed = Promise.withResolvers<boolean>();
+    const leaving = new AbortController();
+    const server = await startServer((request, response) => {
+      if (request.url !== '/slow') return response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths }));
+      response.on('close', () => closed.resolve(response.writableFinished));
+      return leaving.abort(new Error('left'));
+    });
+    const { tools } = await addonTools().load(
+      findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
+      never,
+    );
+    const { ask } = scriptedModel(calls(['slow', {}]));
+    const frames = run({ ask, tools, signal: leaving.signal });
+    const readAll = async () => {
+      for await (const _frame of frames);
+    };
+    await expect(readAll()).rejects.toThrow('left');
+    expect(await closed.promise).toBe(false);
+  });
+});
+
+describe('the document of an addon', () => {
+  const document = JSON.stringify({ openapi: '3.1.0', info: {}, paths: { '/a': { get: {} } } });
+  const found = (url: string) => findAddons({ addons: { a: { url } }, ...configured }, [{ name: 'a' }]);
+
+  it('is fetched once by all who want it, and kept for five minutes', async () => {
+    let nowMs = 0;
+    const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+    const server = await startServer((_request, response) => setTimeout(() => response.end(document), 20));
+    const tools = addonTools(clock);
+    await Promise.all(Array.from({ length: 10 }, () => tools.load(found(server.url), never)));
+    nowMs = 299_999;
+    await tools.load(found(server.url), never);
+    expect(server.seen).toHaveLength(1);
+    nowMs = 300_001;
+    expect((await tools.load(found(server.url), never)).tools).toHaveLength(1);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('that failed is tried again after ten seconds', async () => {
+    let nowMs = 0;
+    const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+    let isUp = false;
+    const server = await startServer((_request, response) => response.writeHead(isUp ? 200 : 503).end(document));
+    const tools = addonTools(clock);
+    expect((await tools.load(found(server.url), never)).missing).toHaveLength(1);
+    isUp = true;
+    nowMs = 9999;
+    expect((await tools.load(found(server.url), never)).missing).toHaveLength(1);
+    expect(server.seen).toHaveLength(1);
+    nowMs = 10_001;
+    expect((await tools.load(found(server.url), never)).missing).toHaveLength(0);
+  });
+
+  it('is let go of when the caller leaves, at once', async () => {
+    const server = await startServer(() => undefined);
+    const leaving = new AbortController();
+    setTimeout(() => leaving.abort(new Error('left')), 20);
+    // The server never answers: without the signal, the load would end with a missing addon.
+    await expect(addonTools().load(found(server.url), leaving.signal)).rejects.toThrow('left');
+  });
+
+  it('that does not come in time fails', async () => {
+    const server = await startServer((_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 50);
+      response.on('close', () => clearInterval(drip));
+    });
+    const { missing } = await addonTools(systemClock, undefined, 300).load(found(server.url), never);
+    expect(missing[0]?.reason).toBe('The addon cannot be loaded: it did not come within 0.3 s.');
+  });
+
+  it('that is too large is not read to its end', async () => {
+    const server = await startServer((_request, response) => response.end(Buffer.alloc(9 * 1024 * 1024, 32)));
+    const { missing } = await addonTools().load(found(server.url), never);
+    expect(missing[0]?.reason).toContain('larger than 8388608 bytes');
+  });
+
+  it('that redirects is read where it leads, and its servers are meant from there', async () => {
+    const server = await startServer((request, response) =>
+      request.url === '/'
+        ? response.writeHead(302, { location: '/deep/openapi.json' }).end()
+        : response.end(document.replace('"info"', '"servers":[{"url":"api"}],"info"')),
+    );
+    const { tools } = await addonTools().load(found(server.url), never);
+    await tools[0]?.run({}, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
+    expect(server.seen.at(-1)?.url).toBe('/deep/api/a');
+  });
+});
+
+describe('what a request names', () => {
+  const addons: Addons = { weather: { url: 'https://Weather.test:443/openapi.json' }, other: { url: 'https://other.test/' } };
+
+  it.each([
+    [[{ name: 'weather' }], ['weather']],
+    [[{ url: 'https://weather.test/openapi.json' }], ['weather']],
+    [
+      [{ name: 'other' }, { url: 'https://weather.test/openapi.json' }, { name: 'weather' }],
+      ['other', 'weather'],
+    ],
+    [[], []],
+  ])('is found by name or by its own address, once: %j', (asked, names) => {
+    expect(findAddons({ addons, ...configured }, asked).map(({ name }) => name)).toEqual(names);
+    expect(findAddons({ addons, ...guarded }, asked).map(({ name }) => name)).toEqual(names);
+  });
+
+  it.each([
+    { name: 'nothing' },
+    { name: '__proto__' },
+    { name: 'constructor' },
+    { name: 'toString' },
+    { name: '' },
+    { url: 'https://weather.test/openapi.json?x' },
+    { url: 'https://weather.test/' },
+    { url: 'https://evil.test/openapi.json' },
+    { url: 'http://weather.test/openapi.json' },
+    { url: 'not an address' },
+    {},
+  ])('is refused where it is not configured: %j', (asked) => {
+    expect(() => findAddons({ addons, ...configured }, [{ name: 'other' }, asked])).toThrow(
+      expect.objectContaining({ code: 'unknown_addon', status: 400, param: 'addons[1]' }),
+    );
+  });
+
+  it('may be any web address if addonUrls is guarded', () => {
+    const requested = [{ url: 'https://Elsewhere.test/openapi.json' }, { url: 'https://elsewhere.test/openapi.json' }];
+    expect(findAddons({ addons, ...guarded }, requested)).toEqual([
+      {
+        name: 'https://elsewhere.test/openapi.json',
+        entry: { url: 'https://elsewhere.test/openapi.json', displayName: 'elsewhere.test' },
+      },
+    ]);
+  });
+
+  it.each([
+    'ftp://elsewhere.test/',
+    'https://user:secret@elsewhere.test/',
+    'not an address',
+    `https://x.test/${'a'.repeat(2048)}`,
+    '',
+  ])('is rejected as an address: %j', (url) => {
+    expect(() => findAddons({ addons, ...guarded }, [{ url }])).toThrow(
+      expect.objectContaining({ code: 'unknown_addon', status: 400, param: 'addons[0]' }),
+    );
+  });
+});

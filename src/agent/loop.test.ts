@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { Frame } from '#contract/chat/frame.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { chunksOf, fold, tool } from '#test/run-loop.ts';
+import { answers, calls, ends, says, scriptedModel, used } from '#test/scripted-model.ts';
+
+const weather = tool('get_weather', ({ city }) => `Rain in ${city}`, {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+});
+const time = tool('get_time', () => 'noon');
+
+describe('a run with tools', () => {
+  it('tells the model what its tools gave, in the order asked, and nothing else', async () => {
+    const model = scriptedModel(calls(['get_weather', { city: 'Oslo' }], ['get_time', {}]), answers('Take a coat.'));
+    await chunksOf({ ask: model.ask, tools: [weather, time] });
+    const offered = [
+      { type: 'function', function: { name: 'get_weather', description: 'Does get_weather.', parameters: weather.parameters } },
+      { type: 'function', function: { name: 'get_time', description: 'Does get_time.', parameters: { type: 'object' } } },
+    ];
+    expect(model.asked).toEqual([
+      { messages: [{ role: 'user', content: 'Hello' }], tools: offered },
+      {
+        messages: [
+          { role: 'user', content: 'Hello' },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [
+              { id: 'id_get_weather_0', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
+              { id: 'id_get_time_1', type: 'function', function: { name: 'get_time', arguments: '{}' } },
+            ],
+          },
+          { role: 'tool', tool_call_id: 'id_get_weather_0', content: 'Rain in Oslo' },
+          { role: 'tool', tool_call_id: 'id_get_time_1', content: 'noon' },
+        ],
+        tools: offered,
+      },
+    ]);
+  });
+
+  it('answers with the role first, the stage of each run, the text, one finish reason, usage and statistics', async () => {
+    const model = scriptedModel(
+      [...calls(['get_weather', { city: 'Oslo' }]), used(10, 2)],
+      [...answers('Take a coat.'), used(20, 4)],
+    );
+    const head = { id: 'reply-1', object: 'chat.completion.chunk', created: 5, model: 'chat-model' };
+    const delta = (value: object, finish_reason: string | null = null) => ({
+      ...head,
+      choices: [{ index: 0, delta: value, finish_reason }],
+    });
+    const opened = '**Arguments**\n\n```json\n{\n  "city": "Oslo"\n}\n```\n\n';
+    expect(await chunksOf({ ask: model.ask, tools: [weather] })).toEqual([
+      delta({ role: 'assistant' }),
+      delta({ custom_content: { stages: [{ index: 0, name: 'get_weather', content: opened, status: null }] } }),
+      delta({
+        custom_content: {
+          stages: [{ index: 0, content: '**Result**\n\n```\nRain in Oslo\n```\n\n_0.00 s_\n', status: 'completed' }],
+        },
+      }),
+      delta({ content: 'Take a coat.' }),
+      delta({}, 'stop'),
+      {
+        ...head,
+        choices: [],
+        usage: { prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 },
+        statistics: {
+          usage_per_model: [
+            { index: 0, model: 'chat-model', name: 'chat-model', prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('puts arguments together that came in pieces and gives back what else the upstream said of the call', async () => {
+    const model = scriptedModel(
+      [
+        says({ reasoning_content: 'Let me ' }),
+        says({
+          reasoning_content: 'look.',
+          tool_calls: [{ index: 3, id: 'a', function: { name: 'get_weather', arguments: '{"ci' } }],
+        }),
+        says({ tool_calls: [{ index: 3, function: { arguments: 'ty":"Rome"}' }, extra_content: { signature: 's' } } as never] }),
+        ends('stop'),
+      ],
+      answers('Dry.'),
+    );
+    const { content } = fold(await chunksOf({ ask: model.ask, tools: [weather] }));
+    expect(content).toBe('Dry.');
+    expect(model.asked[1]?.messages[1]).toEqual({
+      role: 'assistant',
+      content: null,
+      reasoning_content: 'Let me look.',
+      tool_calls: [
+        {
+          id: 'a',
+          type: 'function',
+          function: { name: 'get_weather', arguments: '{"city":"Rome"}' },
+          extra_content: { signature: 's' },
+        },
+      ],
+    });
+  });
+
+  it('reads a model that answers in one piece', async () => {
+    const whole = (message: object, finish_reason: 'tool_calls' | 'stop') =>
+      Frame.ofCompletion({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      });
+    const call = (id: string) => ({ id, type: 'function', function: { name: 'get_time', arguments: '{}' } });
+    const replies = [whole({ tool_calls: [call('a'), call('b')] }, 'tool_calls'), whole({ content: 'Noon.' }, 'stop')];
+    const asked: ChatRequest[] = [];
+    async function* ask(request: ChatRequest) {
+      asked.push(request);
+      yield replies[asked.length - 1] ?? whole({}, 'stop');
+    }
+    const chunks = await chunksOf({ ask, tools: [time] });
+    expect(asked[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
+    expect(fold(chunks)).toMatchObject({ content: 'Noon.', finishReasons: ['stop'] });
+    expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
+  });
+
+  it('separates what the model says before and after a tool run', async () => {
+    const model = scriptedModel(
+      [says({ content: 'I look.' }), ...calls(['get_time', {}])],
+      [says({ content: 'It is ' }), says({ content: 'noon.' }), ends('stop')],
+    );
+    expect(fold(await chunksOf({ ask: model.ask, tools: [time] })).content).toBe('I look.\n\nIt is noon.');
+    expect(model.asked[1]?.messages[1]?.content).toBe('I look.');
+  });
+
+  it('runs the tools of one reply at the same time', async () => {
+    let running = 0;
+    let most = 0;
+    const slow = tool('slow', async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+      return 'ok';
+    });
+    const model = scriptedModel(calls(['slow', {}], ['slow', {}], ['slow', {}]), answers('Done.'));
+    await chunksOf({ ask: model.ask, tools: [slow] });
+    expect(most).toBe(3);
+  });
+
+  it('passes on stages, attachments and controls of the model with indices of the whole reply', async () => {
+    const inner = says({
+      custom_content: { stages: [{ index: 0, name: 'Think', status: null }], attachments: [{ index: 0, title: 'A', data: 'a' }] },
+    });
+    const closing = says({
+      custom_content: { stages: [{ index: 0, status: 'completed' }], controls: [{ index: 7, label: 'Yes' }] },
+    });
+    const model = scriptedModel([inner, closing, ...calls(['get_time', {}])], [inner, closing, ...answers('Done.')]);
+    const chunks = await chunksOf({ ask: model.ask, tools: [time] });
+    const { stages, attachments } = fold(chunks);
+    expect(stages.map(({ index, name, status }) => [index, name, status])).toEqual([
+      [0, 'Think', 'completed'],
+      [1, 'get_time', 'completed'],
+      [2, 'Think', 'completed'],
+    ]);
+    expect(attachments.map(({ index }) => index)).toEqual([0, 1]);
+    const controls = chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.custom_content?.controls ?? []));
+    expect(controls.map(({ index }) => index)).toEqual([0, 1]);
+  });
+
+  it('sums the usage of all model calls and of what the tools report, a model each', async () => {
+    const asking = tool('ask_other', async (_args, { report }) => {
+      const usage = [{ index: 0, model: 'other', name: 'other', prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }];
+      await report({ content: 'half way', stages: [{ index: 0, name: 'Inner', status: null }], usage });
+      return 'told';
+    });
+    const statistics = {
+      usage_per_model: [{ index: 0, model: 'm', name: 'm', prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }],
+    };
+    const model = scriptedModel([...calls(['ask_other', {}]), { statistics }, used(1, 1)], [...answers('Done.'), { statistics }]);
+    const chunks = await chunksOf({ ask: model.ask, tools: [asking] });
+    expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
+    expect(chunks.at(-1)?.statistics?.usage_per_model.map(({ model: name, total_tokens }) => [name, total_tokens])).toEqual([
+      ['m', 4],
+      ['other', 6],
+    ]);
+    const { stages } = fold(chunks);
+    expect(stages.map(({ name }) => name)).toEqual(['ask_other', 'Inner']);
+    expect(stages[0]?.content).toContain('half way');
+  });
+});
+
+describe('the end of a run', () => {
+  it('comes with the fifteenth call of the model, which has no tools', async () => {
+    const model = scriptedModel(...Array.from({ length: 14 }, () => calls(['get_time', {}])), answers('It is noon.'));
+    const folded = fold(await chunksOf({ ask: model.ask, tools: [time] }));
+    expect(model.asked).toHaveLength(15);
+    expect(model.asked.slice(0, 14).every((request) => (request.tools as unknown[]).length === 1)).toBe(true);
+    expect(model.asked[14]).not.toHaveProperty('tools');
+    expect(model.asked[14]?.messages.at(-1)?.content).toBe(
+      'noon\n\n[No more tools can be called in this run: answer now with what is known.]',
+    );
+    expect(model.asked[13]?.messages.at(-1)?.content).toBe('noon');
+    expect(folded).toMatchObject({ content: 'It is noon.', finishReasons: ['stop'] });
+    expect(folded.stages).toHaveLength(14);
+  });
+
+  it('has an answer even where the model goes on calling', async () => {
+    const model = scriptedModel(calls(['get_time', {}]));
+    const folded = fold(await chunksOf({ ask: model.ask, tools: [time], maxTurns: 3 }));
+    expect(model.asked).toHaveLength(3);
+    expect(folded).toMatchObject({
+      content: 'The run ended after 3 calls of the model without an answer.',
+      finishReasons: ['stop'],
+    });
+    expect(folded.stages).toHaveLength(2);
+  });
+
+  it.each(['length', 'content_filter'] as const)('keeps the reason %s and does not run half of a call', async (reason) => {
+    let ran = false;
+    const model = scriptedModel([
+      says({ tool_calls: [{ index: 0, id: 'a', function: { name: 'delete', arguments: '{"all":true}' } }] }),
+      ends(reason),
+    ]);
+    const remove = tool('delete', () => {
+      ran = true;
+      return 'gone';
+    });
+    const folded = fold(await chunksOf({ ask: model.ask, tools: [remove] }));
+    expect(folded).toMatchObject({ stages: [], finishReasons: [reason] });
+    expect(ran).toBe(false);
+  });
+
+  it('gives the state that is made from what the run added', async () => {
+    const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
+    const chunks = await chunksOf({
+      ask: model.ask,
+      tools: [time],
+      toState: ({ added }) => ({ roles: added.map(({ role }) => role) }),
+    });
+    expect(chunks.at(-2)?.choices[0]?.delta).toEqual({ custom_content: { state: { roles: ['assistant', 'tool'] } } });
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');
+  });
+
+  it('is the fault of the model, as it was thrown', async () => {
+    const fault = new ParleyError('upstream_failed', 'It broke off.');
+    const model = scriptedModel(calls(['get_time', {}]), [says({ content: 'It is' }), fault]);
+    await expect(chunksOf({ ask: model.ask, tools: [time] })).rejects.toBe(fault);
+  });
+
+  it('comes before any chunk where the model refuses the first call', async () => {
+    const fault = new ParleyError('invalid_request', 'No.');
+    const seen: unknown[] = [];
+    const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
+    const options = { ask: scriptedModel([fault]).ask, tools: [], missing };
+    await expect(chunksOf(options).then((chunks) => seen.push(...chunks))).rejects.toBe(fault);
+    expect(seen).toEqual([]);
+  });
+});

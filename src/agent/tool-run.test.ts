@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { ToolContext } from '#domain/tools/tool.ts';
+import { chunksOf, run, tool } from '#test/run-loop.ts';
+import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
+
+const hanging = (seen: AbortSignal[]) =>
+  tool('hang', (_args, { signal }) => {
+    seen.push(signal);
+    return new Promise(() => undefined);
+  });
+
+describe('when the caller leaves', () => {
+  it('every tool hears of it at once and the run ends', async () => {
+    const seen: AbortSignal[] = [];
+    const leaving = new AbortController();
+    const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
+    const left = expect(chunksOf({ ask: model.ask, tools: [hanging(seen)], signal: leaving.signal })).rejects.toThrow('left');
+    while (seen.length < 2) await new Promise(setImmediate);
+    leaving.abort(new Error('left'));
+    expect(seen.map(({ aborted }) => aborted)).toEqual([true, true]);
+    await left;
+    expect(model.asked).toHaveLength(1);
+  });
+
+  it('by dropping the stream, every tool hears of it', async () => {
+    const seen: AbortSignal[] = [];
+    const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
+    for await (const frame of run({ ask: model.ask, tools: [hanging(seen)] })) {
+      if (!frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) continue;
+      // A tool starts after its stage, when its arguments have been checked.
+      while (seen.length < 1) await new Promise(setImmediate);
+      break;
+    }
+    expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});
+
+describe('a tool that reports', () => {
+  it('has a status in each chunk of its stage', async () => {
+    const chatty = tool('chatty', async (_args, { report }: ToolContext) => {
+      await report({ content: '1 of 2' });
+      return 'done';
+    });
+    const chunks = await chunksOf({ ask: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask, tools: [chatty] });
+    const stages = chunks.flatMap(({ choices }) => choices[0]?.delta.custom_content?.stages ?? []);
+    expect(stages.map(({ status }) => status)).toEqual([null, null, 'completed']);
+  });
+
+  it('is held back by a slow reader', async () => {
+    let reported = 0;
+    const chatty = tool('chatty', async (_args, { report }: ToolContext) => {
+      for (; reported < 50; reported += 1) await report({ content: '.' });
+      return 'done';
+    });
+    const frames = run({ ask: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask, tools: [chatty] });
+    for (let read = 0; read < 5; read += 1) await frames.next();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(reported).toBeLessThan(6);
+    await frames.return(undefined);
+  });
+
+  it('is not heard any more once its run is over', async () => {
+    let late: ToolContext['report'] | undefined;
+    const quick = tool('quick', (_args, { report }) => {
+      late = report;
+      return 'done';
+    });
+    const frames = run({ ask: scriptedModel(calls(['quick', {}]), answers('Done.')).ask, tools: [quick] });
+    const texts: string[] = [];
+    for await (const frame of frames) {
+      await late?.({ content: 'LATE' });
+      texts.push(frame.bytes);
+    }
+    expect(texts.slice(2).join('')).not.toContain('LATE');
+  });
+});

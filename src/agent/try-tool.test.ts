@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { ToolFault } from '#domain/tools/tool.ts';
+import { chunksOf, fold, tool } from '#test/run-loop.ts';
+import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
+
+const time = tool('get_time', () => 'noon');
+
+describe('tools that fail', () => {
+  it.each([
+    ['an unknown tool', 'nothing', {}, 'There is no tool named nothing.'],
+    ['arguments that are no JSON', 'get_time', '{"a":', 'The arguments are not a JSON object; call the tool again with one.'],
+    ['arguments that are no object', 'get_time', '[1]', 'The arguments are not a JSON object; call the tool again with one.'],
+    [
+      'arguments with a forbidden key',
+      'get_time',
+      '{"__proto__":{}}',
+      'The arguments are not a JSON object; call the tool again with one.',
+    ],
+    ['a fault that may be told', 'told', {}, 'The tool failed: no such city'],
+    ['a fault that may not be told', 'secret', {}, 'The tool failed.'],
+    ['a tool that throws at once', 'sync', {}, 'The tool failed: at once'],
+    ['a result that says so', 'says', {}, 'HTTP 404'],
+  ])('tell the model of %s and go on', async (_what, name, args, told) => {
+    const faults: string[] = [];
+    const tools = [
+      time,
+      tool('told', () => Promise.reject(new ToolFault('no such city'))),
+      tool('secret', () => Promise.reject(new Error('password=hunter2'))),
+      {
+        ...time,
+        name: 'sync',
+        run: () => {
+          throw new ToolFault('at once');
+        },
+      },
+      tool('says', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
+    ];
+    const model = scriptedModel(calls([name, args]), answers('Sorry.'));
+    const chunks = await chunksOf({ ask: model.ask, tools, onToolFault: (tool) => faults.push(tool) });
+    expect(model.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told });
+    expect(fold(chunks)).toMatchObject({
+      content: 'Sorry.',
+      stages: [{ index: 0, name, status: 'failed' }],
+      finishReasons: ['stop'],
+    });
+    expect(JSON.stringify(chunks)).not.toContain('hunter2');
+    expect(faults).toEqual(name === 'secret' ? ['secret'] : []);
+  });
+
+  it('are stopped when their time is over, which the model is told', async () => {
+    let stopped = false;
+    const deaf = tool('deaf', (_args, { signal }) => {
+      signal.addEventListener('abort', () => {
+        stopped = true;
+      });
+      return new Promise(() => undefined);
+    });
+    const model = scriptedModel(calls(['deaf', {}], ['get_time', {}]), answers('Sorry.'));
+    const { stages } = fold(await chunksOf({ ask: model.ask, tools: [deaf, time], timeoutMs: 30 }));
+    expect(model.asked[1]?.messages.at(-2)?.content).toBe('The tool was stopped: it took longer than 0.03 s.');
+    expect(stages.map(({ status }) => status)).toEqual(['failed', 'completed']);
+    expect(stopped).toBe(true);
+  });
+});
+
+describe('results', () => {
+  it('that are too long are cut for the model, whole in an attachment of the stage', async () => {
+    const long = 'é'.repeat(30_000);
+    const model = scriptedModel(calls(['long', {}]), answers('Done.'));
+    const { stages, attachments } = fold(await chunksOf({ ask: model.ask, tools: [tool('long', () => long)] }));
+    const told = model.asked[1]?.messages.at(-1)?.content as string;
+    const [kept = '', note] = told.split('\n\n');
+    expect(kept).toMatch(/^é{19000,}$/);
+    expect(note).toMatch(
+      new RegExp(
+        `^\\[Cut here: the result has 60000 bytes, of which these are the first ${2 * kept.length}\\. read_result with id "r_[0-9a-f]{10}" reads on from offset ${kept.length}, or searches it\\.\\]$`,
+      ),
+    );
+    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(40_000);
+    expect(Buffer.byteLength(told)).toBeGreaterThan(39_980);
+    expect(stages[0]?.attachments).toEqual([{ index: 0, title: 'Whole result', type: 'text/plain', data: long }]);
+    expect(attachments).toEqual([]);
+  });
+
+  it('are cut between characters', async () => {
+    const model = scriptedModel(calls(['long', {}]), answers('Done.'));
+    await chunksOf({ ask: model.ask, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 180 });
+    expect(model.asked[1]?.messages.at(-1)?.content).toMatch(/^(😀){7}\n\n\[Cut.* first 28\. .*from offset 14, .*\]$/u);
+  });
+
+  it('have their attachments in the stage and in the reply, each with its own indices', async () => {
+    const chart = tool('chart', () => ({ text: 'Drawn.', attachments: [{ type: 'image/png', data: 'aGk=' }], failed: false }));
+    const model = scriptedModel(calls(['chart', {}], ['chart', {}]), answers('Done.'));
+    const { stages, attachments } = fold(await chunksOf({ ask: model.ask, tools: [chart] }));
+    expect(stages.map((stage) => stage.attachments)).toEqual([
+      [{ index: 0, type: 'image/png', data: 'aGk=' }],
+      [{ index: 0, type: 'image/png', data: 'aGk=' }],
+    ]);
+    expect(attachments.map(({ index }) => index)).toEqual([0, 1]);
+  });
+
+  it('cannot end the code block they are shown in', async () => {
+    const model = scriptedModel(calls(['fence', {}]), answers('Done.'));
+    const { stages } = fold(await chunksOf({ ask: model.ask, tools: [tool('fence', () => 'a\n````\n# b')] }));
+    expect(stages[0]?.content).toContain('`````\na\n````\n# b\n`````');
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '#base/secrets/secret.ts';
+import type { Surroundings } from '#configuration/found-upstreams.ts';
+import { defaultConfiguration } from './first-configuration.ts';
+import type { SampleAddress } from './sample/sample-applications.ts';
+
+function accepted(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
+  const checked = defaultConfiguration(
+    { environment: {}, ollamaTags: undefined, ...surroundings },
+    { key: 'local-key-1', sample },
+  );
+  if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
+  return checked;
+}
+
+describe('the default configuration', () => {
+  it('needs nothing: a demo model, demo embeddings and one local key', () => {
+    const { configuration, warnings } = accepted({});
+    expect(warnings).toEqual([]);
+    expect(Object.keys(configuration.models)).toEqual(['demo', 'demo-embeddings']);
+    expect(configuration.models.demo).toMatchObject({ displayName: 'Demo', type: 'chat', upstreams: [{ protocol: 'demo' }] });
+    expect(configuration.models['demo-embeddings']).toMatchObject({ type: 'embedding', upstreams: [{ protocol: 'demo' }] });
+    expect(configuration.keys).toEqual({ local: { project: 'local', key: 'local-key-1', roles: ['default', 'admin'] } });
+  });
+
+  it('has the sample app where its tools are served, over the demo alone', () => {
+    const origin = 'http://127.83.77.1:1234';
+    const { configuration, warnings } = accepted({}, { origin, secret: new Secret('sample-secret') });
+    expect(warnings).toEqual([]);
+    expect(Object.keys(configuration.applications)).toEqual(['sample', 'sample-account', 'sample-with-consent']);
+    expect(configuration.applications.sample).toMatchObject({ applicationProperties: { model: 'demo' } });
+    expect(accepted({}).configuration.applications).toEqual({});
+  });
+
+  it('lets tools reach this machine, and no other private address', () => {
+    expect(accepted({}).configuration.security.allowPrivateNetworks).toEqual(['127.0.0.0/8', '::1']);
+  });
+
+  it('offers models of OpenAI where their key is set, and only then', () => {
+    const { models } = accepted({ environment: { OPENAI_API_KEY: ' sk-1\n' } }).configuration;
+    expect(models['gpt-4.1-mini']).toMatchObject({
+      type: 'chat',
+      upstreams: [{ endpoint: 'https://api.openai.com/v1', key: 'sk-1', model: 'gpt-4.1-mini' }],
+    });
+    expect(models['text-embedding-3-small']?.type).toBe('embedding');
+    for (const key of ['', ' ', undefined]) {
+      expect(Object.keys(accepted({ environment: { OPENAI_API_KEY: key } }).configuration.models)).toEqual([
+        'demo',
+        'demo-embeddings',
+      ]);
+    }
+  });
+
+  it('finds OpenAI at the address of OPENAI_BASE_URL where that is set', () => {
+    const environment = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'https://eu.example/v1' };
+    expect(accepted({ environment }).configuration.models['gpt-4.1-mini']?.upstreams[0]?.endpoint).toBe('https://eu.example/v1');
+  });
+
+  it('offers the models of a local Ollama', () => {
+    const ollamaTags = {
+      models: [
+        { name: 'llama3.2:3b', details: { family: 'llama' } },
+        { name: 'nomic-embed-text:latest', details: { family: 'nomic-bert' } },
+        { name: 'hf.co/org/model:Q4' },
+      ],
+    };
+    const { models } = accepted({ ollamaTags }).configuration;
+    expect(models['ollama/llama3.2:3b']).toMatchObject({
+      type: 'chat',
+      displayName: 'llama3.2:3b',
+      upstreams: [{ endpoint: 'http://127.0.0.1:11434/v1', model: 'llama3.2:3b' }],
+    });
+    expect(models['ollama/nomic-embed-text:latest']?.type).toBe('embedding');
+    expect(models['ollama/hf.co/org/model:Q4']?.type).toBe('chat');
+  });
+
+  it.each([
+    null,
+    3,
+    'x',
+    [],
+    {},
+    { models: 3 },
+    { models: [null, 3, {}, { name: 4 }, { name: '../x' }, { name: 'a\0' }, { name: '' }] },
+  ])('stands whatever answers in the place of Ollama: %j', (ollamaTags) => {
+    expect(Object.keys(accepted({ ollamaTags }).configuration.models)).toEqual(['demo', 'demo-embeddings']);
+  });
+
+  it('does not read references out of what it is given', () => {
+    const { models } = accepted({ environment: { OPENAI_API_KEY: ['$', '{HOME}'].join('') } }).configuration;
+    expect(models['gpt-4.1-mini']?.upstreams[0]?.key).toBe(['$', '{HOME}'].join(''));
+  });
+});

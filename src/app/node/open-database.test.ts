@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import { expect, it, vi } from 'vitest';
+import { Caches } from '#base/cache/bounded-cache.ts';
+import { systemClock } from '#base/time/clock.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+import { readSettings } from '../settings.ts';
+import { NodeState } from './node-state.ts';
+import { openDatabase } from './open-database.ts';
+
+const noFlags = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };
+const large = { deployment: 'app', form: { ['x'.repeat(100_000)]: { consentRequired: true } }, acceptedAtMs: 1 };
+
+it('a node whose database finds no room says so in its log and its health, until there is room', async () => {
+  await using folder = await openFolder();
+  const noted: string[] = [];
+  const opened = await openDatabase(readSettings({ ...noFlags, data: folder.path }, {}), {
+    clock: systemClock,
+    caches: new Caches(),
+    newKey: () => '',
+    note: (message) => noted.push(message),
+    noteFault: (message, thrown) => noted.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
+  });
+  const checked = checkConfiguration({});
+  if ('faults' in checked) throw new Error('the configuration has faults');
+  const snapshot = toSnapshot(checked.configuration);
+  const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
+  state.storesOpened({
+    shared: opened.shared,
+    losses: () => [],
+    takesWrites: opened.takesWrites,
+    areFilesElsewhere: () => false,
+  });
+  const setRoom = (pages: number) =>
+    opened.database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
+  expect(state.troubles()).toEqual([]);
+  await setRoom(1);
+  await expect(new SqlConsentStore(opened.database).put('user', large)).rejects.toThrow(/^The store cannot be used/);
+  await vi.waitFor(() => expect(state.troubles().map(({ code }) => code)).toEqual(['writes_refused']), 8_000);
+  await setRoom(1_000_000);
+  await vi.waitFor(() => expect(state.troubles()).toEqual([]), 8_000);
+  expect(noted).toEqual([
+    'the database in the data folder takes no writes; it is tried every second: database or disk is full',
+    'the database in the data folder takes writes again',
+  ]);
+  await opened.close();
+});

@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { type MetricsServer, serveMetrics } from './metrics-server.ts';
+
+async function serve(port = 0): Promise<MetricsServer> {
+  const server = await serveMetrics({ host: '127.0.0.1', port, contentType: 'text/plain; version=0.0.4', read: () => 'up 1\n' });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+test('metrics on a port of their own are all that is there', async () => {
+  const { port } = await serve();
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics?a=1`);
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+    200,
+    'text/plain; version=0.0.4',
+    'up 1\n',
+  ]);
+  expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(404);
+  expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status).toBe(404);
+});
+
+test('a port that is taken is a fault', async () => {
+  const { port } = await serve();
+  await expect(serve(port)).rejects.toThrow(/EADDRINUSE/);
+});

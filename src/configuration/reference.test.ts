@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { configurationReference } from './reference.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+describe('the reference', () => {
+  it('has a row for each key, with shape, default and description', () => {
+    const reference = configurationReference();
+    expect(reference).toContain(
+      '| `tools.maxTurns` | whole number | `15` | Calls of the model in one run; the last one has no tools. 1: no tools at all. |',
+    );
+    expect(reference).toContain(
+      '| `models.<id>.upstreams[].protocol` | `openai`, `azure`, `anthropic`, `bedrock`, `vertex`, `gemini`, `mistral`, `dial`, `demo` |  |',
+    );
+    expect(reference).toContain('| `keys.<secret or name>.project` | string | required |');
+    expect(reference).toContain('| `addons.<name>.authorization.password` | string | required | `basic`: ');
+  });
+});
+
+it('the generated pages are what their source says', async () => {
+  const run = promisify(execFile);
+  await run(process.execPath, [join(root, 'scripts/generate-docs.ts'), '--check'], { cwd: root });
+});

@@ -1,0 +1,130 @@
+import { expect, it } from 'vitest';
+import { checkConfiguration } from '#configuration/check.ts';
+import { formatFault } from '#configuration/configuration-fault.ts';
+
+const demo = { m: { upstreams: [{ protocol: 'demo' }] } };
+const good = { issuer: 'https://id.example', audience: 'api' };
+
+function faultsOf(identityProviders: object): readonly string[] {
+  const checked = checkConfiguration({ identityProviders });
+  return 'faults' in checked ? checked.faults.map(formatFault) : [];
+}
+
+it.each([
+  ['an https address', { ...good }],
+  ['an https address with a path and a slash', { ...good, issuer: 'https://id.example/realms/a/' }],
+  ['an address of this machine', { ...good, issuer: 'http://localhost:8081', jwksUrl: 'http://127.0.0.1:8081/keys' }],
+  ['an address of this machine in IPv6', { ...good, issuer: 'http://[::1]:8081' }],
+  ['keys at an address with a query', { ...good, jwksUrl: 'https://id.example/keys?policy=a' }],
+  ['claims that are addresses', { ...good, userIdClaim: 'https://id.example/user', rolesClaim: 'https://id.example/roles' }],
+  ['a way to sign in', { ...good, signIn: { clientId: 'page' } }],
+  [
+    'a way to sign in with everything',
+    {
+      ...good,
+      signIn: {
+        ...{ clientId: 'page', displayName: 'Corp', scopes: ['openid', 'offline_access'], token: 'id_token' },
+        parameters: { audience: 'api', prompt: 'login' },
+        authorizationEndpoint: 'https://id.example/authorize?tenant=a',
+        tokenEndpoint: 'https://id.example/token',
+        endSessionEndpoint: 'https://id.example/logout',
+        revocationEndpoint: 'https://id.example/revoke',
+      },
+    },
+  ],
+  ['dotted paths', { ...good, userIdClaim: 'profile.id', rolesClaim: 'realm_access.roles' }],
+])('an identity provider may have %s', (_what, entry) => {
+  expect(faultsOf({ p: entry })).toEqual([]);
+});
+
+const insecure = 'must be an https:// address without user name and password, or an http:// address of this machine';
+const noClaim = 'must be a claim or a dotted path of claims, none of them empty or with spaces around it';
+
+it.each([
+  ['no issuer', { audience: 'api' }, ['identityProviders.p.issuer: is missing']],
+  ['an empty issuer', { ...good, issuer: '' }, ['identityProviders.p.issuer: must not be empty']],
+  ['an issuer that is no address', { ...good, issuer: 'id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  ['an issuer over http', { ...good, issuer: 'http://id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  [
+    'an issuer that begins like this machine',
+    { ...good, issuer: 'http://localhost.example' },
+    [`identityProviders.p.issuer: ${insecure}`],
+  ],
+  ['an issuer with a password', { ...good, issuer: 'https://a:b@id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  ['keys over http', { ...good, jwksUrl: 'http://10.0.0.1/keys' }, [`identityProviders.p.jwksUrl: ${insecure}`]],
+  ['keys in a file', { ...good, jwksUrl: 'file:///keys' }, [`identityProviders.p.jwksUrl: ${insecure}`]],
+  ['an empty audience', { ...good, audience: '' }, ['identityProviders.p.audience: must not be empty']],
+  ['an empty user claim', { ...good, userIdClaim: '' }, ['identityProviders.p.userIdClaim: must not be empty']],
+  ['a blank roles claim', { ...good, rolesClaim: ' ' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
+  ['a path with an empty part', { ...good, rolesClaim: 'realm_access..roles' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
+  ['a path that ends in a dot', { ...good, userIdClaim: 'sub.' }, [`identityProviders.p.userIdClaim: ${noClaim}`]],
+  ['a way to sign in without a client', { ...good, signIn: {} }, ['identityProviders.p.signIn.clientId: is missing']],
+  [
+    'a secret of its client',
+    { ...good, signIn: { clientId: 'page', clientSecret: 's' } },
+    [expect.stringContaining('identityProviders.p.signIn.clientSecret: is not a known key')],
+  ],
+  [
+    'a token endpoint over http',
+    { ...good, signIn: { clientId: 'page', tokenEndpoint: 'http://id.example/token' } },
+    [`identityProviders.p.signIn.tokenEndpoint: ${insecure}`],
+  ],
+  [
+    'parameters that the page sets',
+    { ...good, signIn: { clientId: 'page', parameters: { state: 'x', code_challenge_method: 'plain' } } },
+    [
+      'identityProviders.p.signIn.parameters.state: is set by the page itself',
+      'identityProviders.p.signIn.parameters.code_challenge_method: is set by the page itself',
+    ],
+  ],
+  [
+    'an id_token without the scope for it',
+    { ...good, signIn: { clientId: 'page', token: 'id_token', scopes: ['use'] } },
+    ['identityProviders.p.signIn.scopes: must hold openid; without it there is no id_token'],
+  ],
+  ['an unknown key', { ...good, algorithms: ['none'] }, ['identityProviders.p.algorithms: is not a known key']],
+])('an identity provider cannot have %s', (_what, entry, faults) => {
+  expect(faultsOf({ p: entry })).toEqual(faults);
+});
+
+it('an id_token that is made for another audience is doubted', () => {
+  const warningsOf = (audience: string, token: string): readonly string[] => {
+    const signIn = { clientId: 'page', token };
+    const checked = checkConfiguration({ models: demo, identityProviders: { p: { ...good, audience, signIn } } });
+    return 'warnings' in checked ? checked.warnings.map(formatFault) : ['refused'];
+  };
+  expect(warningsOf('api', 'id_token')).toEqual([
+    expect.stringContaining('identityProviders.p.audience: is not the clientId of signIn'),
+  ]);
+  expect([warningsOf('page', 'id_token'), warningsOf('api', 'access_token')]).toEqual([[], []]);
+});
+
+it('two identity providers cannot have one issuer', () => {
+  expect(faultsOf({ p: good, q: { ...good, issuer: 'https://id.example/' }, r: { ...good, audience: 'other' } })).toEqual([
+    'identityProviders.r.issuer: is the issuer of another entry as well',
+  ]);
+});
+
+it('an identity provider cannot have a name that would put it before the others', () => {
+  expect(faultsOf({ p: good, 7: { ...good, issuer: 'https://seven.example' } })).toEqual([
+    expect.stringContaining('cannot be a name: one of digits only would be put before the others'),
+  ]);
+});
+
+function told(page: object): readonly string[] {
+  const checked = checkConfiguration({ models: demo, keys: { 'a-key': { project: 'p' } }, page });
+  return [...('faults' in checked ? checked.faults : []), ...checked.warnings].map(({ path, message }) => `${path} ${message}`);
+}
+
+it('Names of several lines, pictures of no kind and colours by name are refused', () => {
+  expect(told({ name: 'Acme\nCorp' })).toEqual(['page.name must be one line without spaces around it']);
+  expect(told({ accent: 'blue' })).toEqual(['page.accent must be a colour such as #0b57d0']);
+  expect(told({ logo: 'data:text/html;base64,AAAA' })).toEqual([expect.stringContaining('page.logo must be the name of a file')]);
+});
+
+it('An accent that cannot be read on the light page is adapted, and that is told', () => {
+  expect(told({ accent: '#ffdd00' })).toEqual([
+    expect.stringMatching(/^page.accent is too pale to be read on the light page; #[0-9a-f]{6} is used there$/),
+  ]);
+  expect(told({ accent: '#0B57D0', name: 'Acme', notice: 'Two\nlines' })).toEqual([]);
+});

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { Configuration } from '#contract/configuration/configuration.ts';
+import { complete } from '#contract/configuration/schema-node.ts';
+import { MemoryApplicationStore } from '#test/memory-application-store.ts';
+import type { StoredApplication } from './application-store.ts';
+import { Catalog } from './catalog.ts';
+import { toSnapshot } from './config-snapshot.ts';
+
+/** Gives the same object as long as it is not told another, as a store with a memory does. */
+class KeepingStore extends MemoryApplicationStore {
+  kept: StoredApplication;
+
+  constructor(kept: StoredApplication) {
+    super();
+    this.kept = kept;
+  }
+
+  override async find(): Promise<StoredApplication> {
+    return this.kept;
+  }
+
+  override async listOpen(): Promise<readonly StoredApplication[]> {
+    return [this.kept];
+  }
+}
+
+const id = 'applications/b/app';
+const quickApp = {
+  applicationTypeSchemaId: 'https://any.example/custom_application_schemas/quickapps',
+  applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo' },
+};
+const stored = (etag: string): StoredApplication => ({
+  ...{ id, owner: 'ada', entry: { ...quickApp, displayName: etag } as never, etag, createdAtMs: 1, updatedAtMs: 1 },
+});
+
+it('A deployment of the configuration is found at once, one that a user made is built once as long as it is as it was', async () => {
+  const configuration = complete(Configuration, { models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
+  const snapshot = toSnapshot(configuration as Configuration);
+  const store = new KeepingStore(stored('one'));
+  const catalog = new Catalog(store);
+  expect(catalog.find(snapshot, 'demo')).toBe(snapshot.deployments.get('demo'));
+  expect(catalog.find(snapshot, 'none')).toBeUndefined();
+  const found = await catalog.find(snapshot, id);
+  const listed = await catalog.list(snapshot, { subject: 'ada', roles: [] });
+  expect(listed).toEqual([snapshot.deployments.get('demo'), found]);
+  expect(listed[1]).toBe(found);
+  store.kept = stored('two');
+  expect((await catalog.find(snapshot, id))?.displayName).toBe('two');
+});

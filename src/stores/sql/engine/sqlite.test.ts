@@ -1,0 +1,274 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Kysely, sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { freshSqlite } from '#test/sql-engines.ts';
+import { SqlApplicationStore } from '../applications/application-store.ts';
+import { SqlConsentStore } from '../consents/consent-store.ts';
+import { NewerDatabase } from '../migrate.ts';
+import type { Schema } from '../schema.ts';
+import type { OpenDatabase, SqlDatabase } from './sql-database.ts';
+import { openSqlite } from './sqlite.ts';
+
+const fixture = fileURLToPath(import.meta.resolve('#test/put-and-tell.ts'));
+const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
+
+/** A process that puts consents, or responses; `said` resolves with all it said once that has the text. */
+function putAndTell(...args: readonly string[]) {
+  const child: ChildProcess = spawn(process.execPath, [fixture, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  const said = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      child.stdout?.setEncoding('utf8').on('data', (more: string) => {
+        output += more;
+        if (output.includes(text)) resolve(output);
+      });
+      child.once('exit', () => reject(new Error(`it ended and said: ${output}`)));
+    });
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  };
+  return { said, kill, output: () => output };
+}
+
+async function consentedTo(kysely: Kysely<Schema>): Promise<string[]> {
+  const rows = await kysely.selectFrom('consents').select('deployment').execute();
+  return rows.map(({ deployment }) => deployment);
+}
+
+async function idsOfResponses(kysely: Kysely<Schema>): Promise<string[]> {
+  const rows = await kysely.selectFrom('responses').select('id').execute();
+  return rows.map(({ id }) => id);
+}
+
+describe('SQLite', () => {
+  it('keeps what was answered when its process is killed that very moment', async () => {
+    await using fresh = await freshSqlite();
+    const child = putAndTell(fresh.file, 'user');
+    await child.said('done');
+    await child.kill();
+    await using opened = await fresh.open();
+    const { database } = opened;
+    expect(await new SqlConsentStore(database).list('user')).toHaveLength(1);
+  });
+
+  it.each(['consents', 'responses'])(
+    'keeps %s that were answered when its process is killed in the middle of others',
+    async (kind) => {
+      await using fresh = await freshSqlite();
+      const child = putAndTell(fresh.file, 'user', '100000', kind);
+      await child.said('put 20\n');
+      await child.kill();
+      await using opened = await fresh.open();
+      const { database } = opened;
+      const kept = new Set(await database.run((kysely) => (kind === 'consents' ? consentedTo(kysely) : idsOfResponses(kysely))));
+      const answered = child.output().match(/\d+(?=\n)/g) ?? [];
+      expect(answered.length).toBeGreaterThan(20);
+      expect(answered.filter((id) => !kept.has(id))).toEqual([]);
+    },
+  );
+
+  it('is opened by processes that start together, and written by all of them', async () => {
+    await using fresh = await freshSqlite();
+    const children = ['one', 'two', 'three'].map((subject) => putAndTell(fresh.file, subject, '25'));
+    await Promise.all(children.map(({ said }) => said('done')));
+    await Promise.all(children.map(({ kill }) => kill()));
+    await using opened = await fresh.open();
+    const { database } = opened;
+    for (const subject of ['one', 'two', 'three']) expect(await new SqlConsentStore(database).list(subject)).toHaveLength(25);
+  });
+
+  it('is for nobody else to read, and secrets are not in its files', async () => {
+    await using fresh = await freshSqlite();
+    await using opened = await fresh.open();
+    const { database } = opened;
+    const entry = {
+      endpoint: 'https://app.test/?key=canary',
+      features: { consentRequired: false },
+      defaults: {},
+      dependencies: [],
+      maxRetryAttempts: 1,
+    };
+    const application = { id: 'applications/b/a', owner: 'o', entry, etag: 'e', createdAtMs: 1, updatedAtMs: 1 };
+    await new SqlApplicationStore(database, new Seal([new Secret('a secret')])).put(application, undefined);
+    const folder = dirname(fresh.file);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    const names = await readdir(folder);
+    expect(names).toContain('parley.db');
+    let found = '';
+    for (const name of names) {
+      expect((await stat(`${folder}/${name}`)).mode & 0o777).toBe(0o600);
+      found += await readFile(`${folder}/${name}`, 'latin1');
+    }
+    expect(found).toContain('applications/b/a');
+    expect(found).not.toContain('canary');
+  });
+
+  it('is refused where a later version made it, and left as it is', async () => {
+    await using fresh = await freshSqlite();
+    await (await fresh.open()).close();
+    const raw = new DatabaseSync(fresh.file);
+    raw.exec('insert into parley_migrations (version) values (1000)');
+    await expect(fresh.open()).rejects.toThrow(NewerDatabase);
+    await expect(fresh.open()).rejects.toThrow(/version 1000.*up to \d+: start the version/);
+    raw.exec('delete from parley_migrations where version = 1000');
+    raw.close();
+    await (await fresh.open()).close();
+  });
+
+  it('is refused as a StoreFault where the file is none, or cannot be made', async () => {
+    await using fresh = await freshSqlite();
+    await (await fresh.open()).close();
+    await writeFile(fresh.file, 'this is text, not a database, and long enough to be told from one. '.repeat(100));
+    const refused = fresh.open();
+    await expect(refused).rejects.toThrow(StoreFault);
+    await expect(refused).rejects.toMatchObject({ cause: expect.any(Error), message: expect.not.stringContaining(fresh.file) });
+    await expect(openSqlite(`${fresh.file}/below/parley.db`)).rejects.toThrow(StoreFault);
+  });
+
+  it('lets no transaction of another node come between what one reads and writes', async () => {
+    await using fresh = await freshSqlite();
+    const nodes = [await fresh.open(), await fresh.open()];
+    const countUp = ({ database }: OpenDatabase) =>
+      database.transact(async (transaction) => {
+        const before = await transaction.selectFrom('buckets').select('used_bytes').executeTakeFirst();
+        const counted = { bucket: 'b', used_bytes: (before?.used_bytes ?? 0) + 1 };
+        await transaction.replaceInto('buckets').values(counted).execute();
+        return counted.used_bytes;
+      });
+    const counts = await Promise.all(Array.from({ length: 10 }, () => nodes.map(countUp)).flat());
+    expect(Math.max(...counts)).toBe(20);
+    for (const { close } of nodes) await close();
+  });
+
+  it('waits for another process without holding up this one', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open();
+    const other = new DatabaseSync(fresh.file);
+    other.exec('begin immediate');
+    const putting = new SqlConsentStore(database).put('user', consent);
+    await sleep(50);
+    other.exec('commit');
+    await putting;
+    expect(await new SqlConsentStore(database).find('user', 'app')).toEqual(consent);
+    other.close();
+    await close();
+  });
+
+  it('waits no longer than its time limit', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open({ timeoutMs: 100 });
+    const store = new SqlConsentStore(database);
+    const other = new DatabaseSync(fresh.file);
+    other.exec('begin immediate');
+    const outcomes = await Promise.allSettled([store.put('user', consent), store.put('user', consent)]);
+    expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: expect.any(StoreFault) })));
+    other.exec('rollback');
+    other.close();
+    await vi.waitUntil(
+      () =>
+        store
+          .put('user', consent)
+          .then(() => true)
+          .catch(() => false),
+      { interval: 20 },
+    );
+    await close();
+  });
+
+  it('does nothing that was given up already', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open({ timeoutMs: 100 });
+    const store = new SqlConsentStore(database);
+    const late = database.transact(async (transaction) => {
+      await transaction.insertInto('buckets').values({ bucket: 'b', used_bytes: 1 }).execute();
+      await sleep(200);
+    });
+    const behind = store.put('user', consent);
+    await expect(late).rejects.toThrow(StoreFault);
+    await expect(behind).rejects.toThrow(StoreFault);
+    await vi.waitUntil(async () => (await store.list('user').catch(() => undefined)) !== undefined, { interval: 20 });
+    await close();
+    const raw = new DatabaseSync(fresh.file);
+    expect(raw.prepare('select subject from consents union select bucket from buckets').all()).toEqual([]);
+    raw.close();
+  });
+
+  describe('on a disk that is full', () => {
+    const setRoom = ({ database }: OpenDatabase, pages: number) =>
+      database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
+    const large = { ...consent, form: { ['x'.repeat(100_000)]: { consentRequired: true } } };
+
+    it.each([
+      ['one step', (database: SqlDatabase) => new SqlConsentStore(database).put('user', large)],
+      [
+        'a transaction',
+        (database: SqlDatabase) =>
+          database.transact((transaction) =>
+            transaction
+              .insertInto('buckets')
+              .values({ bucket: 'b'.repeat(100_000), used_bytes: 1 })
+              .execute(),
+          ),
+      ],
+    ])('says so as the cause of %s that failed', async (_, write) => {
+      await using fresh = await freshSqlite();
+      await using opened = await fresh.open();
+      await setRoom(opened, 1);
+      const message = 'The store cannot be used at the moment: the database failed; try again.';
+      const cause = expect.objectContaining({ message: 'database or disk is full' });
+      await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
+    });
+
+    it('knows that it takes no writes, tells so once, reads on, and takes writes again by itself', async () => {
+      await using fresh = await freshSqlite();
+      const told: unknown[] = [];
+      const opened = await openSqlite(
+        fresh.file,
+        {},
+        { noteRefused: (thrown) => told.push(thrown), noteBack: () => told.push('back') },
+      );
+      const store = new SqlConsentStore(opened.database);
+      await store.put('user', consent);
+      await setRoom(opened, 1);
+      expect(opened.takesWrites()).toBe(true);
+      for (let nth = 0; nth < 3; nth += 1) await expect(store.put('user', large)).rejects.toThrow(StoreFault);
+      await vi.waitUntil(() => !opened.takesWrites(), { interval: 5 });
+      expect(await store.find('user', 'app')).toEqual(consent);
+      await setRoom(opened, 1_000_000);
+      await vi.waitUntil(() => opened.takesWrites(), { interval: 20, timeout: 10_000 });
+      await store.put('user', large);
+      expect(told).toEqual([expect.objectContaining({ message: 'database or disk is full' }), 'back']);
+      await opened.close();
+      const raw = new DatabaseSync(fresh.file);
+      expect(raw.prepare("select name from sqlite_master where name = 'parley_trial'").all()).toEqual([]);
+      raw.close();
+    });
+
+    it('is not what a fault of another kind is taken for', async () => {
+      await using fresh = await freshSqlite();
+      const noteRefused = vi.fn();
+      const opened = await openSqlite(fresh.file, {}, { noteRefused, noteBack: () => undefined });
+      await expect(opened.database.run((kysely) => sql`select nothing`.execute(kysely))).rejects.toThrow(StoreFault);
+      await setRoom(opened, 1_000_000);
+      await opened.close();
+      expect([opened.takesWrites(), noteRefused.mock.calls]).toEqual([true, []]);
+    });
+  });
+
+  it('is of no use once it was closed', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open();
+    await close();
+    await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreFault);
+  });
+});

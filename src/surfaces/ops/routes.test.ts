@@ -1,0 +1,152 @@
+import { gunzipSync } from 'node:zlib';
+import fastify from 'fastify';
+import { describe, expect, test } from 'vitest';
+import { refuseWhileDraining } from '#app/process/drain.ts';
+import { measureHttp } from '#app/serve.ts';
+import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
+import { opsOperations } from './operations.ts';
+import { type OpsDeps, opsRoutes } from './routes.ts';
+
+const trouble = { code: 'configuration_refused', message: 'models.gpt.upstreams: at least one is needed.' };
+
+function open(tools: Partial<OpsDeps> = {}) {
+  const app = fastify();
+  opsRoutes(app, {
+    version: '0.1.0',
+    uptimeSeconds: () => 12.345,
+    troubles: () => [],
+    hindrances: () => [],
+    metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', read: () => 'up 1\n' },
+    operations: opsOperations,
+    ...tools,
+  });
+  return app;
+}
+
+describe('/health', () => {
+  test('is ok where nothing is wrong', async () => {
+    const answer = await open().inject('/health');
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.json()).toEqual({ status: 'ok', version: '0.1.0', uptimeSeconds: 12.3, reasons: [] });
+  });
+
+  test('is degraded with its reasons, and still 200', async () => {
+    const answer = await open({ troubles: () => [trouble] }).inject('/health');
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toMatchObject({ status: 'degraded', reasons: [trouble] });
+  });
+});
+
+describe('/ready', () => {
+  test('is 200 where the node takes calls', async () => {
+    const answer = await open({ troubles: () => [trouble] }).inject('/ready');
+    expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ready', reasons: [] }]);
+  });
+
+  test('is 503 with the reason where it does not', async () => {
+    const reasons = [{ code: 'stopping', message: 'The node is stopping.' }];
+    const answer = await open({ hindrances: () => reasons }).inject('/ready');
+    expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'not_ready', reasons }]);
+  });
+});
+
+describe('/openapi.json', () => {
+  test('is compressed for clients that accept gzip', async () => {
+    const app = open();
+    const plain = await app.inject('/openapi.json');
+    const packed = await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip, br' } });
+    expect([plain.headers['content-encoding'], packed.headers['content-encoding']]).toEqual([undefined, 'gzip']);
+    expect(gunzipSync(packed.rawPayload).toString()).toBe(plain.body);
+    expect(packed.headers.vary).toBe('accept-encoding');
+  });
+});
+
+describe('/metrics', () => {
+  test('is text', async () => {
+    const answer = await open().inject('/metrics');
+    expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(answer.body).toBe('up 1\n');
+  });
+
+  test('is absent where metrics have a port of their own', async () => {
+    expect((await open({ metrics: undefined }).inject('/metrics')).statusCode).toBe(404);
+  });
+});
+
+describe('/docs', () => {
+  test('names no address outside of the node', async () => {
+    const app = open();
+    const page = await app.inject('/docs');
+    const start = await app.inject('/docs/start.js');
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    for (const { body } of [page, start]) expect(body).not.toMatch(/https?:|\/\/[a-z]/i);
+    expect(page.body).not.toMatch(/<script>|<style| on[a-z]+=/i);
+  });
+
+  test('allows scripts and connections of the node only', async () => {
+    const policy = String((await open().inject('/docs')).headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("connect-src 'self';");
+    expect(policy).not.toContain('unsafe-eval');
+  });
+
+  test('has its script from the package', async () => {
+    const answer = await open().inject('/docs/scalar.js');
+    expect(answer.headers['content-type']).toBe('application/javascript; charset=utf-8');
+    expect(gunzipSync(answer.rawPayload).toString()).toContain('createApiReference');
+  });
+});
+
+describe('while the node stops', () => {
+  function openStopping() {
+    const app = fastify();
+    let isDraining = false;
+    app.setErrorHandler((thrown, _request, reply) => {
+      const error = toParleyError(thrown);
+      return reply.code(error.status).send(toErrorBody(error));
+    });
+    refuseWhileDraining(app, () => isDraining);
+    app.get('/v1/models', async () => ({ data: [] }));
+    app.get('/ready', async () => ({}));
+    return {
+      app,
+      stop() {
+        isDraining = true;
+      },
+    };
+  }
+
+  test('new requests are refused and the connection closes', async () => {
+    const { app, stop } = openStopping();
+    expect((await app.inject('/v1/models')).statusCode).toBe(200);
+    stop();
+    const answer = await app.inject('/v1/models');
+    expect([answer.statusCode, answer.json().error.code, answer.headers.connection]).toEqual([503, 'shutting_down', 'close']);
+  });
+
+  test('its probes still answer', async () => {
+    const { app, stop } = openStopping();
+    stop();
+    expect((await app.inject('/ready')).statusCode).toBe(200);
+  });
+});
+
+describe('requests that are no calls', () => {
+  test('are counted by pattern, method and status', async () => {
+    const app = fastify();
+    const counted: unknown[] = [];
+    measureHttp(app, { httpRequest: ({ ms, ...request }) => void counted.push({ ...request, isTimed: ms >= 0 }) });
+    app.get('/v1/files/*', async () => ({}));
+    app.route({ method: 'GET', url: '/measured', config: { isMeasured: true } as object, handler: async () => ({}) });
+    await app.inject('/v1/files/secret/path.txt');
+    await app.inject('/measured');
+    await app.inject({ method: 'HEAD', url: '/v1/files/secret/path.txt' });
+    const known = { route: '/v1/files/*', status: 200, isTimed: true };
+    expect(counted).toEqual([
+      { method: 'GET', ...known },
+      { method: 'HEAD', ...known },
+    ]);
+  });
+});

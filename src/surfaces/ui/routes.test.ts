@@ -1,0 +1,48 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fastify } from 'fastify';
+import { describe, expect, it } from 'vitest';
+import { openFolder } from '#test/temporary-folder.ts';
+import { uiRoutes } from './routes.ts';
+
+const given = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
+
+describe('the page', () => {
+  it('is read as a whole when it is first asked for, once for all who ask', async () => {
+    await using folder = await openFolder();
+    await mkdir(join(folder.path, 'assets'));
+    await writeFile(join(folder.path, 'index.html'), 'first');
+    const app = fastify();
+    uiRoutes(app, { folder: folder.path, ...given });
+    await writeFile(join(folder.path, 'index.html'), 'second');
+    await writeFile(join(folder.path, 'assets/a.js'), 'script');
+    await app.ready();
+    const answers = await Promise.all(['/', '/index.html', '/assets/a.js'].map((url) => app.inject(url)));
+    expect(answers.map(({ body }) => body)).toEqual(['second', 'second', 'script']);
+    await rm(join(folder.path, 'assets/a.js'));
+    expect((await app.inject('/assets/a.js')).body).toBe('script');
+  });
+
+  it('that could not be read is read again when it is asked for again', async () => {
+    await using folder = await openFolder();
+    const page = join(folder.path, 'page');
+    await mkdir(page);
+    await writeFile(join(page, 'index.html'), 'first');
+    const app = fastify();
+    uiRoutes(app, { folder: page, ...given });
+    await rename(page, `${page}-away`);
+    expect((await app.inject('/')).statusCode).toBe(500);
+    await rename(`${page}-away`, page);
+    expect((await app.inject('/')).body).toBe('first');
+  });
+
+  it('that is not built says how to build it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-page-'));
+    const app = fastify();
+    uiRoutes(app, { folder, ...given });
+    const answer = await app.inject('/');
+    expect([answer.statusCode, answer.body]).toEqual([503, expect.stringContaining('npm run build:web')]);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { JsonFault, parseJson } from '#base/json/json.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { begin, createUpstreamError, ended, openBench, traceparent } from '#test/telemetry-bench.ts';
+
+const caller = { subject: 'ada@example.com', project: 'lab', roles: ['default'], chain: null };
+
+describe('the line of a call', () => {
+  test('says who called what, how it ended and how long it took', async () => {
+    const bench = await openBench();
+    const record = begin(bench, { traceparent });
+    record.caller = caller;
+    record.deployment('gpt');
+    const tried = record.attempt('gpt#up', bench.clock.ms);
+    bench.clock.ms += 12.34;
+    record.firstByte(bench.clock.ms);
+    bench.clock.ms += 100;
+    tried.end('ok', bench.clock.ms);
+    record.end(ended(bench, { promptTokens: 7, completionTokens: 9 }));
+    expect(bench.lines()).toEqual([
+      {
+        level: 'info',
+        time: 1_700_000_001_112.34,
+        msg: 'call',
+        request_id: 'request-1',
+        trace_id: '0af7651916cd43dd8448eb211c80319c',
+        operation: 'chat',
+        route: '/v1/chat/completions',
+        project: 'lab',
+        user: expect.stringMatching(/^[0-9a-f]{12}$/),
+        deployment: 'gpt',
+        upstream: 'gpt#up',
+        tries: 1,
+        status: 200,
+        code: null,
+        outcome: 'ok',
+        stream: true,
+        ms: 112.3,
+        first_byte_ms: 12.3,
+        prompt_tokens: 7,
+        completion_tokens: 9,
+      },
+    ]);
+  });
+
+  test('is one line of JSON whatever ids hold', async () => {
+    const bench = await openBench();
+    const record = begin(bench, { requestId: 'a"b\\c\nd\u2028é' });
+    record.caller = { ...caller, project: 'x"\n{' };
+    record.deployment('"},{"\u0000');
+    record.end(ended(bench, { outcome: 'refused', status: 404, error: new ParleyError('deployment_not_found', 'No.') }));
+    expect(bench.lines()).toEqual([
+      expect.objectContaining({
+        request_id: 'a"b\\c\nd\u2028é',
+        project: 'x"\n{',
+        deployment: '"},{"\u0000',
+        code: 'deployment_not_found',
+      }),
+    ]);
+  });
+
+  test('cuts an id of any length', async () => {
+    const bench = await openBench();
+    const record = begin(bench);
+    record.deployment('x'.repeat(100_000));
+    record.end(ended(bench));
+    expect(bench.text().length).toBeLessThan(1_000);
+  });
+
+  test('gives one user one pseudonym and another user another', async () => {
+    const bench = await openBench();
+    for (const subject of ['ada', 'ada', 'bob']) {
+      const record = begin(bench);
+      record.caller = { ...caller, subject };
+      record.end(ended(bench));
+    }
+    const [first, again, other] = bench.lines().map(({ user }) => user);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+  });
+
+  test('is left out above the level info', async () => {
+    const bench = await openBench({ level: 'warn' });
+    begin(bench).end(ended(bench));
+    expect(bench.text()).toBe('');
+  });
+});
+
+describe('a failed call', () => {
+  test('has a line with its causes and their stack', async () => {
+    const bench = await openBench();
+    const record = begin(bench);
+    record.deployment('gpt');
+    const cause = new Error('outer', { cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) });
+    record.end(ended(bench, { outcome: 'failed', status: 500, error: new ParleyError('internal_error', 'A fault.', { cause }) }));
+    const [line, fault] = bench.lines();
+    expect(line).toMatchObject({ msg: 'call', status: 500, code: 'internal_error', outcome: 'failed' });
+    expect(fault).toMatchObject({
+      level: 'error',
+      msg: 'a call failed',
+      request_id: 'request-1',
+      deployment: 'gpt',
+      error: {
+        code: 'internal_error',
+        cause: { message: 'outer', cause: { message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' } },
+      },
+    });
+    expect((fault as { error: { cause: { stack: string[] } } }).error.cause.stack[0]).toMatch(/^at /);
+  });
+
+  test('that is the fault of its caller has no such line', async () => {
+    const bench = await openBench();
+    begin(bench).end(
+      ended(bench, { outcome: 'refused', status: 429, error: new ParleyError('token_limit_exceeded', 'Used up.') }),
+    );
+    expect(bench.lines()).toHaveLength(1);
+  });
+});
+
+describe('canaries', () => {
+  const content = 'canary-content';
+  const fault = createUpstreamError(`cannot answer "${content}"`);
+  const jsonFault = (() => {
+    try {
+      return parseJson(`${content}, not JSON`);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+
+  test('a JSON fault quotes what it could not read', () => {
+    expect(jsonFault).toBeInstanceOf(JsonFault);
+    expect(String((jsonFault as JsonFault).cause)).toContain('canary');
+  });
+
+  test('are in no line and no metric', async () => {
+    const bench = await openBench();
+    const errors = [
+      new ParleyError('upstream_failed', `The upstream of gpt failed: ${fault.message}`, { cause: fault }),
+      new ParleyError('internal_error', 'A fault.', { cause: jsonFault }),
+      new ParleyError('internal_error', 'A fault.', { cause: 'thrown text canary-content' }),
+      new ParleyError('internal_error', 'A fault.', { cause: new Error('with canary-known-secret in it') }),
+      new ParleyError('internal_error', 'A fault.', { cause: new Error('Authorization: Bearer canary-bearer-token') }),
+      new ParleyError('internal_error', 'A fault.', {
+        cause: new Error('GET https://user:canary-password@host/?api_key=canary-query'),
+      }),
+      new ParleyError('internal_error', 'A fault.', { cause: new Error('key sk-canary-0123456789') }),
+    ];
+    for (const error of errors) {
+      const record = begin(bench, { traceparent: 'canary-trace', tracestate: 'canary=1' });
+      record.caller = { ...caller, subject: 'canary-subject' };
+      record.deployment('gpt');
+      record.attempt('canary-upstream-id', bench.clock.ms).end('broken', bench.clock.ms);
+      record.end(ended(bench, { outcome: 'failed', status: error.status, error }));
+    }
+    bench.log.warn('a fault with canary-known-secret', { where: ['canary-known-secret', { deep: 'password=canary-password' }] });
+    bench.log.error('thrown', new Error('canary-known-secret'));
+    const logged = bench.text().replaceAll('"upstream":"canary-upstream-id"', '');
+    expect(logged).toContain('a call failed');
+    expect(logged).not.toContain('canary');
+    expect(bench.telemetry.toPrometheus()).not.toContain('canary');
+  });
+
+  test('that a caller sends in the place of a request id or a model are not in the line of its call', async () => {
+    const bench = await openBench();
+    const record = begin(bench, { requestId: 'canary-known-secret' });
+    record.deployment('sk-canary-0123456789');
+    const error = new ParleyError('deployment_not_found', 'There is no such deployment.');
+    record.end(ended(bench, { outcome: 'refused', status: 404, error }));
+    expect(bench.lines()).toEqual([expect.objectContaining({ request_id: '***', deployment: '***', status: 404 })]);
+  });
+
+  test('of an upstream are shown on the level debug, secrets never', async () => {
+    const bench = await openBench({ level: 'debug' });
+    bench.log.error('failed', fault);
+    bench.log.error('failed', new Error('canary-known-secret'));
+    expect(bench.text()).toContain(content);
+    expect(bench.text()).not.toContain('canary-known-secret');
+  });
+});

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NodeState } from '#app/node/node-state.ts';
+import { systemClock } from '#base/time/clock.ts';
+import { Configuration } from '#contract/configuration/configuration.ts';
+import { complete } from '#contract/configuration/schema-node.ts';
+import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { AuditRecord, Journal, UsageRecord } from '#domain/usage/journal.ts';
+import { JournalWriter, openJournal } from './open-journal.ts';
+
+/** A store that appends as it is told. */
+class ScriptedJournal implements Journal {
+  append: () => Promise<void> = async () => undefined;
+  readonly batches: (readonly { readonly id: string }[])[] = [];
+
+  async appendUsage(records: readonly UsageRecord[]): Promise<void> {
+    await this.append();
+    this.batches.push(records);
+  }
+
+  async appendAudit(records: readonly AuditRecord[]): Promise<void> {
+    await this.append();
+    this.batches.push(records);
+  }
+
+  async sumUsage(): Promise<[]> {
+    return [];
+  }
+
+  async listCalls(): Promise<[]> {
+    return [];
+  }
+
+  async readAudit(): Promise<[]> {
+    return [];
+  }
+
+  get ids(): readonly string[] {
+    return this.batches.flat().map(({ id }) => id);
+  }
+}
+
+function record(id: string): UsageRecord {
+  const tokens = { promptTokens: 1, completionTokens: 1, cost: 0, durationMs: 1 };
+  const who = { requestId: 'r', atMs: 1, subject: 's', project: 'p', deployment: 'd', path: ['d'] };
+  return { id, ...who, operation: 'chat', outcome: 'ok', status: 200, ...tokens };
+}
+
+function open(journal: Journal, options: { waitMs?: number; maxWaiting?: number } = {}) {
+  const said: string[] = [];
+  const writer = new JournalWriter({
+    journal,
+    note: (message) => said.push(message),
+    noteFault: (message, thrown) => said.push(`${message}: ${(thrown as Error).message}`),
+    ...options,
+  });
+  return { writer, said };
+}
+
+const away = (): Promise<never> => Promise.reject(new Error('away'));
+
+const snapshot = toSnapshot(complete(Configuration, {}) as Configuration);
+
+describe('records on their way to the journal', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('are written together, in their order, at most 1000 at a time', async () => {
+    const journal = new ScriptedJournal();
+    const { writer } = open(journal);
+    const ids = Array.from({ length: 2250 }, (_, index) => `${index}`);
+    for (const id of ids) writer.usage.add(record(id));
+    expect(journal.batches).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(journal.batches.map((batch) => batch.length)).toEqual([1000, 1000, 250]);
+    expect(journal.ids).toEqual(ids);
+  });
+
+  it('wait while the store is away, and are written once it is back; both are told once', async () => {
+    const journal = new ScriptedJournal();
+    const { writer, said } = open(journal);
+    journal.append = away;
+    writer.usage.add(record('one'));
+    await vi.advanceTimersByTimeAsync(5_000);
+    writer.usage.add(record('two'));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(said).toEqual(['records of usage cannot be written; up to 50000 wait for the store: away']);
+    expect(writer.losses()).toEqual([]);
+    journal.append = async () => undefined;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(journal.ids).toEqual(['one', 'two']);
+    expect(said.slice(1)).toEqual(['records of usage are written again; 0 were lost']);
+  });
+
+  it('are lost once too many wait, which is told as long as it lasts', async () => {
+    const journal = new ScriptedJournal();
+    const { writer, said } = open(journal, { maxWaiting: 3 });
+    journal.append = away;
+    for (const id of ['1', '2', '3', '4', '5']) writer.usage.add(record(id));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(writer.losses()).toEqual(['2 records of usage are lost: the store takes none, and no more can wait']);
+    const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
+    state.storesOpened({ shared: [], losses: () => writer.losses(), takesWrites: () => true, areFilesElsewhere: () => false });
+    expect(state.troubles()).toMatchObject([
+      { code: 'records_lost', message: expect.stringMatching(/^2 records of usage are lost/) },
+    ]);
+    journal.append = async () => undefined;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(journal.ids).toEqual(['1', '2', '3']);
+    expect(writer.losses()).toEqual([]);
+    expect(said.at(-1)).toBe('records of usage are written again; 2 were lost');
+  });
+
+  it('of one kind do not wait for those of another', async () => {
+    const journal = new ScriptedJournal();
+    const { writer } = open(journal);
+    journal.appendUsage = () => new Promise(() => undefined);
+    writer.usage.add(record('one'));
+    writer.audit.add({
+      id: 'two',
+      atMs: 1,
+      action: 'a',
+      subject: undefined,
+      object: undefined,
+      requestId: undefined,
+      details: {},
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(journal.ids).toEqual(['two']);
+  });
+
+  it('are written at the end, also those that came while others were being written', async () => {
+    const journal = new ScriptedJournal();
+    const { writer } = open(journal);
+    const slow = Promise.withResolvers<void>();
+    journal.append = () => slow.promise;
+    writer.usage.add(record('one'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    writer.usage.add(record('two'));
+    const closed = writer.close();
+    slow.resolve();
+    await closed;
+    expect(journal.ids).toEqual(['one', 'two']);
+  });
+
+  it('of refused credentials are summed up: strangers fill no audit log', async () => {
+    const journal = new ScriptedJournal();
+    const { noteAudit, close } = openJournal({ journal, clock: systemClock, note: () => undefined, noteFault: () => undefined });
+    const refuse = (code: string) =>
+      noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
+    for (let attempt = 0; attempt < 10_000; attempt += 1) refuse('invalid_api_key');
+    refuse('invalid_token');
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(journal.batches.flat()).toMatchObject([
+      { action: 'credentials.refused', details: { code: 'invalid_api_key', count: 10_000 } },
+      { action: 'credentials.refused', details: { code: 'invalid_token', count: 1 } },
+    ]);
+    refuse('invalid_token');
+    noteAudit({ action: 'consent.accepted', subject: 'u', object: 'app' });
+    await close();
+    expect(journal.batches.flat().slice(2)).toMatchObject([{ action: 'consent.accepted' }, { details: { count: 1 } }]);
+  });
+});

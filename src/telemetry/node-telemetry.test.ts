@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { readPrometheus, readValue } from '#test/prometheus-samples.ts';
+import { begin, deployment, ended, openBench } from '#test/telemetry-bench.ts';
+
+const gpt = { gen_ai_request_model: 'gpt', gen_ai_operation_name: 'chat' };
+
+describe('metrics of a call', () => {
+  test('have its duration, tokens and times under the names of OpenTelemetry', async () => {
+    const bench = await openBench();
+    const record = begin(bench);
+    record.deployment('gpt');
+    const tried = record.attempt('gpt#up', bench.clock.ms);
+    bench.clock.ms += 30;
+    record.firstByte(bench.clock.ms);
+    bench.clock.ms += 20;
+    record.chunk(bench.clock.ms);
+    bench.clock.ms += 50;
+    tried.end('ok', bench.clock.ms);
+    record.end(ended(bench, { promptTokens: 100, completionTokens: 11 }));
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', { ...gpt, parley_outcome: 'ok' })).toBe(1);
+    expect(readValue(samples, 'gen_ai_server_request_duration_seconds_sum', gpt)).toBeCloseTo(0.1);
+    expect(readValue(samples, 'gen_ai_server_time_to_first_token_seconds_sum', gpt)).toBeCloseTo(0.03);
+    expect(readValue(samples, 'gen_ai_server_time_to_first_token_seconds_bucket', { ...gpt, le: '0.02' })).toBe(0);
+    expect(readValue(samples, 'gen_ai_server_time_to_first_token_seconds_bucket', { ...gpt, le: '0.04' })).toBe(1);
+    expect(readValue(samples, 'parley_stream_time_between_chunks_seconds_sum', gpt)).toBeCloseTo(0.02);
+    expect(readValue(samples, 'gen_ai_server_time_per_output_token_seconds_sum', gpt)).toBeCloseTo(0.007);
+    expect(readValue(samples, 'gen_ai_client_token_usage_sum', { ...gpt, gen_ai_token_type: 'input' })).toBe(100);
+    expect(readValue(samples, 'gen_ai_client_token_usage_sum', { ...gpt, gen_ai_token_type: 'output' })).toBe(11);
+    expect(
+      readValue(samples, 'http_server_request_duration_seconds_count', {
+        http_route: '/v1/chat/completions',
+        http_response_status_code: '200',
+      }),
+    ).toBe(1);
+  });
+
+  test('count each try at an upstream with how it ended', async () => {
+    const bench = await openBench();
+    const record = begin(bench);
+    record.deployment('gpt');
+    record.attempt('gpt#up', bench.clock.ms).end('rate_limited', bench.clock.ms);
+    const second = record.attempt('gpt#up', bench.clock.ms);
+    second.end('ok', bench.clock.ms + 5);
+    second.end('broken', bench.clock.ms + 9);
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    const upstream = { parley_upstream: 'gpt#up' };
+    expect(readValue(samples, 'parley_upstream_tries_total', { ...upstream, parley_outcome: 'ok' })).toBe(1);
+    expect(readValue(samples, 'parley_upstream_tries_total', { ...upstream, parley_outcome: 'rate_limited' })).toBe(1);
+    expect(readValue(samples, 'parley_upstream_tries_total', { ...upstream, parley_outcome: 'broken' })).toBeUndefined();
+    expect(
+      readValue(samples, 'gen_ai_client_operation_duration_seconds_count', {
+        ...upstream,
+        gen_ai_provider_name: 'openai',
+        server_address: 'api.example.com',
+        error_type: 'rate_limited',
+      }),
+    ).toBe(1);
+  });
+
+  test('name the code of a failure', async () => {
+    const bench = await openBench();
+    const record = begin(bench);
+    record.deployment('gpt');
+    record.end(ended(bench, { outcome: 'failed', status: 500, error: new ParleyError('upstream_failed', 'It broke.') }));
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    const labels = { ...gpt, parley_outcome: 'failed', error_type: 'upstream_failed' };
+    expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', labels)).toBe(1);
+  });
+
+  test('count a call once, however often its end is told', async () => {
+    const bench = await openBench();
+    const record = begin(bench);
+    record.deployment('gpt');
+    record.end(ended(bench));
+    record.end(ended(bench));
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', gpt)).toBe(1);
+    expect(readValue(samples, 'parley_open_calls', gpt)).toBe(0);
+  });
+
+  test('show calls and streams while they are open', async () => {
+    const bench = await openBench();
+    const [first, second] = [begin(bench), begin(bench)];
+    first.deployment('gpt');
+    second.deployment('gpt');
+    first.firstByte(bench.clock.ms);
+    const open = readPrometheus(bench.telemetry.toPrometheus());
+    expect(readValue(open, 'parley_open_calls', gpt)).toBe(2);
+    expect(readValue(open, 'parley_open_streams', gpt)).toBe(1);
+    first.end(ended(bench, { outcome: 'left' }));
+    const after = readPrometheus(bench.telemetry.toPrometheus());
+    expect(readValue(after, 'parley_open_calls', gpt)).toBe(1);
+    expect(readValue(after, 'parley_open_streams', gpt)).toBe(0);
+  });
+});
+
+describe('metrics of the node', () => {
+  test('have the state of upstreams, faults of the configuration, memory and the event loop', async () => {
+    const { telemetry } = await openBench();
+    const samples = readPrometheus(telemetry.toPrometheus());
+    expect(readValue(samples, 'parley_upstream_state', { parley_upstream: 'gpt#up' })).toBe(1);
+    expect(readValue(samples, 'parley_configuration_faults')).toBe(2);
+    expect(readValue(samples, 'process_memory_usage_bytes')).toBeGreaterThan(1e6);
+    expect(readValue(samples, 'v8js_memory_heap_used_bytes')).toBeGreaterThan(1e6);
+    expect(readValue(samples, 'nodejs_eventloop_delay_p99_seconds')).toBeGreaterThanOrEqual(0);
+    expect(readValue(samples, 'target_info', { service_name: 'parley', service_version: '0.1.0' })).toBe(1);
+  });
+
+  test('say how much each cache keeps, and what the main thread holds of memory', async () => {
+    const bench = await openBench();
+    const sizeOf = (cache: string) =>
+      readValue(readPrometheus(bench.telemetry.toPrometheus()), 'parley_cache_size_bytes', { parley_cache: cache });
+    expect(sizeOf('log_callers')).toBe(0);
+    const record = begin(bench);
+    record.caller = { subject: 'ada', project: 'lab', roles: [], chain: null };
+    record.end(ended(bench));
+    expect(sizeOf('log_callers')).toBeGreaterThan(50);
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    for (const memory of ['heap', 'array_buffers', 'external'])
+      expect(readValue(samples, 'parley_process_memory_bytes', { parley_memory: memory })).toBeGreaterThan(0);
+  });
+
+  test('are readable where ids hold quotes, backslashes and line ends', async () => {
+    const odd = 'a"b\\c\nd,e="f"}';
+    const bench = await openBench({ deployments: [deployment(odd)] });
+    const record = begin(bench);
+    record.deployment(odd);
+    record.end(ended(bench));
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    expect(samples.some(({ labels }) => labels.gen_ai_request_model === 'a\\"b\\\\c\\nd,e=\\"f\\"}')).toBe(true);
+  });
+});
+
+describe('labels', () => {
+  test('stay few whatever callers send', async () => {
+    const bench = await openBench();
+    for (let index = 0; index < 2_000; index += 1) {
+      const record = begin(bench, { route: `/made/up/${index}`, requestId: `r${index}` });
+      record.deployment(`unknown-${index}`);
+      record.attempt(`upstream-${index}`, bench.clock.ms).end('ok', bench.clock.ms);
+      record.end(ended(bench, { status: index }));
+      bench.telemetry.httpRequest({ method: `METHOD${index}`, route: '/known', status: 200, ms: 1 });
+    }
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    const models = new Set(samples.map(({ labels }) => labels.gen_ai_request_model));
+    expect([...models].sort()).toEqual(['_OTHER', undefined]);
+    expect(new Set(samples.map(({ labels }) => labels.http_route)).size).toBeLessThanOrEqual(303);
+    expect(new Set(samples.map(({ labels }) => labels.http_request_method)).size).toBeLessThanOrEqual(3);
+  });
+
+  test('of deployments that a reload took away are gone, those that stay keep their counts', async () => {
+    const bench = await openBench({ deployments: [deployment('gpt'), deployment('old')] });
+    for (const id of ['gpt', 'old']) {
+      const record = begin(bench);
+      record.deployment(id);
+      record.end(ended(bench));
+    }
+    bench.telemetry.configure([deployment('gpt'), deployment('new')]);
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', gpt)).toBe(1);
+    expect(samples.some(({ labels }) => labels.gen_ai_request_model === 'old')).toBe(false);
+  });
+
+  test('of a thousand deployments and more share one', async () => {
+    const many = Array.from({ length: 1_200 }, (_, index) => deployment(`d${index}`));
+    const bench = await openBench({ deployments: many });
+    for (const { id } of many) {
+      const record = begin(bench);
+      record.deployment(id);
+      record.end(ended(bench));
+    }
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', { gen_ai_request_model: '_OTHER' })).toBe(200);
+  });
+});

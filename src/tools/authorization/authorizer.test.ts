@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { Caches } from '#base/cache/bounded-cache.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { callTool, guardedClient, never, startServer, tokenCache } from '#test/rest-tools.ts';
+import { createAuthorizer } from './authorizer.ts';
+import { type ClientCredentials, TokenCache } from './token-cache.ts';
+
+async function startTokenServer(life: object = { expires_in: 100 }, delayMs = 0) {
+  let issued = 0;
+  return startServer((_request, response) => {
+    issued += 1;
+    const body = JSON.stringify({ access_token: `token-${issued}`, token_type: 'Bearer', ...life });
+    setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end(body), delayMs);
+  });
+}
+
+const clientOf = (server: { url: string }, more: Partial<ClientCredentials> = {}): ClientCredentials => ({
+  type: 'client_id_secret',
+  client_id: 'id',
+  client_secret: 's&cret',
+  token_url: `${server.url}/token`,
+  ...more,
+});
+
+describe('credentials', () => {
+  it.each([
+    ['a key in a header', { type: 'api_key', key: 'k', name: 'X-Key', location: 'header' }, { headers: { 'x-key': 'k' } }],
+    ['a key in the query', { type: 'api_key', key: 'k', name: 'key', location: 'query' }, { query: { key: 'k' } }],
+    ['a key in the body', { type: 'api_key', key: 'k', name: 'key', location: 'body' }, { body: { key: 'k' } }],
+    [
+      'basic',
+      { type: 'basic', username: 'Aladdin', password: 'open sesame' },
+      { headers: { authorization: 'Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==' } },
+    ],
+    ['bearer', { type: 'bearer', token: 't' }, { headers: { authorization: 'Bearer t' } }],
+    ['none', null, {}],
+  ] as const)('of the kind %s', async (_what, authorization, expected) => {
+    const credentials = await createAuthorizer(authorization, tokenCache()).credentials(never);
+    expect(credentials).toEqual({ headers: {}, query: {}, body: {}, ...expected });
+  });
+});
+
+describe('a client’s token', () => {
+  it('is fetched with the client credentials grant, scope and audience', async () => {
+    const server = await startTokenServer();
+    const credentials = await createAuthorizer(
+      clientOf(server, { scope: 'read write', aud: 'https://api.test' }),
+      tokenCache(),
+    ).credentials(never);
+    expect(credentials.headers).toEqual({ authorization: 'Bearer token-1' });
+    expect(server.seen[0]).toMatchObject({
+      method: 'POST',
+      url: '/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(server.seen[0]?.body).toBe(
+      'grant_type=client_credentials&client_id=id&client_secret=s%26cret&scope=read+write&audience=https%3A%2F%2Fapi.test',
+    );
+  });
+
+  it('is fetched once for all who ask at the same time', async () => {
+    const server = await startTokenServer({}, 20);
+    const tokens = tokenCache();
+    const asked = Array.from({ length: 20 }, () => tokens.token(clientOf(server), never));
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['token-1']));
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('is fetched on for the others when one of them leaves', async () => {
+    const server = await startTokenServer({}, 30);
+    const tokens = tokenCache();
+    const leaving = new AbortController();
+    const left = tokens.token(clientOf(server), leaving.signal);
+    const stays = tokens.token(clientOf(server), never);
+    leaving.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    expect(await stays).toBe('token-1');
+  });
+
+  it('belongs to all settings together', async () => {
+    const server = await startTokenServer();
+    const tokens = tokenCache();
+    const variants: Partial<ClientCredentials>[] = [
+      {},
+      { client_id: 'id2' },
+      { client_secret: 's&cret2' },
+      { token_url: `${server.url}/token2` },
+      { scope: 'a' },
+      { scope: 'ab' },
+      { scope: 'a', aud: 'b' },
+      { aud: 'a' },
+      { client_id: 'i', client_secret: 'ds&cret' },
+    ];
+    const given: string[] = [];
+    for (const variant of variants) given.push(await tokens.token(clientOf(server, variant), never));
+    expect(new Set(given).size).toBe(variants.length);
+    expect(await tokens.token(clientOf(server, { scope: 'a' }), never)).toBe('token-5');
+  });
+
+  it('is fetched anew shortly before it expires', async () => {
+    let nowMs = 0;
+    const clock: Clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
+    const server = await startTokenServer({ expires_in: 100 });
+    const tokens = tokenCache(clock);
+    const at = async (ms: number) => {
+      nowMs = ms;
+      return tokens.token(clientOf(server), never);
+    };
+    expect([await at(0), await at(89_999), await at(90_001), await at(180_000)]).toEqual([
+      'token-1',
+      'token-1',
+      'token-2',
+      'token-2',
+    ]);
+  });
+
+  it('lasts five minutes where the server does not say', async () => {
+    let nowMs = 0;
+    const clock: Clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
+    const server = await startTokenServer({ expires_in: null });
+    const tokens = tokenCache(clock);
+    await tokens.token(clientOf(server), never);
+    nowMs = 260_000;
+    expect(await tokens.token(clientOf(server), never)).toBe('token-1');
+    nowMs = 271_000;
+    expect(await tokens.token(clientOf(server), never)).toBe('token-2');
+  });
+
+  it('is asked for again with a header where the server takes no secret in the body', async () => {
+    const server = await startServer((request, response) =>
+      request.headers.authorization
+        ? response.end('{"access_token":"t"}')
+        : response.writeHead(401).end('{"error":"invalid_client"}'),
+    );
+    expect(await tokenCache().token(clientOf(server), never)).toBe('t');
+    expect(server.seen[1]?.headers.authorization).toBe(`Basic ${Buffer.from('id:s%26cret').toString('base64')}`);
+    expect(server.seen[1]?.body).toBe('grant_type=client_credentials');
+  });
+
+  it.each([
+    [
+      'a refusal',
+      400,
+      '{"error":"invalid_scope","error_description":"client s&cret has no such scope"}',
+      'no token was given: the token address answered 400 invalid_scope',
+    ],
+    ['something else', 200, '<html>', 'no token was given: the token address answered 200'],
+    [
+      'a token of another type',
+      200,
+      '{"access_token":"t","token_type":"mac"}',
+      'no token was given: the token address gives tokens of a type other than bearer',
+    ],
+    ['a redirect', 302, '', 'no token was given: the token address answered 302'],
+  ])('is not to be had, which is told without a secret: %s', async (_what, status, body, message) => {
+    const server = await startServer((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body));
+    const tokens = tokenCache();
+    await expect(tokens.token(clientOf(server), never)).rejects.toThrow(message);
+    await expect(tokens.token(clientOf(server), never)).rejects.toThrow(message);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('is not asked for at a private address', async () => {
+    const server = await startTokenServer();
+    const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
+    const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
+    const tokens = new TokenCache({ http: guardedClient([]), clock, caches: new Caches(), timeouts });
+    await expect(tokens.token(clientOf(server), never)).rejects.toThrow('allowPrivateNetworks');
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe('a 401', () => {
+  it('makes a client fetch one new token for all its calls, and ask once more', async () => {
+    const issuer = await startTokenServer({ expires_in: 3600 }, 10);
+    const api = await startServer((request, response) =>
+      request.headers.authorization === 'Bearer token-2' ? response.end('welcome') : response.writeHead(401).end('expired'),
+    );
+    const authorizer = createAuthorizer(clientOf(issuer), tokenCache());
+    const results = await Promise.all(Array.from({ length: 8 }, () => callTool({ url: api.url }, {}, authorizer)));
+    expect(results.map(({ text }) => text)).toEqual(Array(8).fill('welcome'));
+    expect(issuer.seen).toHaveLength(2);
+    expect(api.seen).toHaveLength(16);
+  });
+
+  it('is told to the model where a new token does not help', async () => {
+    const issuer = await startTokenServer();
+    const api = await startServer((_request, response) => response.writeHead(401, { 'content-type': 'text/plain' }).end('no'));
+    expect(await callTool({ url: api.url }, {}, createAuthorizer(clientOf(issuer), tokenCache()))).toMatchObject({
+      text: 'HTTP 401: no',
+      failed: true,
+    });
+    expect(api.seen).toHaveLength(2);
+  });
+
+  it('is told at once where credentials are fixed', async () => {
+    const api = await startServer((_request, response) => response.writeHead(401).end());
+    const authorizer = createAuthorizer({ type: 'bearer', token: 'fixed' }, tokenCache());
+    expect(await callTool({ url: api.url }, {}, authorizer)).toMatchObject({ text: 'HTTP 401', failed: true });
+    expect(api.seen).toHaveLength(1);
+  });
+});
+
+describe('a public operation', () => {
+  it('is sent no credentials', async () => {
+    const api = await startServer((_request, response) => response.end('ok'));
+    await callTool({ url: api.url, isPublic: true }, {}, createAuthorizer({ type: 'bearer', token: 'fixed' }, tokenCache()));
+    expect(api.seen[0]?.headers).not.toHaveProperty('authorization');
+  });
+});

@@ -1,0 +1,216 @@
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { callTool, startServer, tokenCache } from '#test/rest-tools.ts';
+import { createAuthorizer } from '../authorization/authorizer.ts';
+
+describe('what a web API answers', () => {
+  it.each([
+    ['JSON', 'application/json', '{"a":1}'],
+    ['JSON of a kind', 'application/problem+json; charset=utf-8', '{"a":"ü"}'],
+    ['text', 'text/plain', 'Grüße'],
+    ['text without a type', undefined, 'just text'],
+  ])('is told to the model as it is: %s', async (_what, type, body) => {
+    const server = await startServer((_request, response) =>
+      response.writeHead(200, type ? { 'content-type': type } : {}).end(body),
+    );
+    expect(await callTool({ url: server.url }, {})).toEqual({ text: body, attachments: [], failed: false });
+  });
+
+  it('is told to the model as its text where it is a page; as it is where that has none', async () => {
+    for (const [body, text] of [
+      ['<p>hi <b>you</b></p>', 'hi you'],
+      ['<img src="a.png">', '<img src="a.png">'],
+    ] as const) {
+      const server = await startServer((_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/html' }).end(body),
+      );
+      expect(await callTool({ url: server.url }, {})).toEqual({ text, attachments: [], failed: false });
+    }
+  });
+
+  it('is read in its own character set', async () => {
+    const server = await startServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/plain; charset=ISO-8859-1' }).end(Buffer.from('Grüße', 'latin1')),
+    );
+    expect(await callTool({ url: server.url }, {})).toMatchObject({ text: 'Grüße' });
+  });
+
+  it('becomes an attachment where it is no text', async () => {
+    const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255]);
+    const server = await startServer((_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(png));
+    expect(await callTool({ url: server.url }, {})).toEqual({
+      text: 'The reply is image/png, 8 bytes. The user was shown it.',
+      attachments: [{ type: 'image/png', title: 'Reply (image/png)', data: png.toString('base64') }],
+      failed: false,
+    });
+  });
+
+  it('is told with status and a short body where it is no success', async () => {
+    const server = await startServer((_request, response) =>
+      response.writeHead(422, { 'content-type': 'text/plain' }).end(`city is missing ${'x'.repeat(5000)}`),
+    );
+    const { text, failed } = await callTool({ url: server.url }, {});
+    expect(text).toMatch(/^HTTP 422: city is missing x+…$/);
+    expect(text.length).toBeLessThan(2050);
+    expect(failed).toBe(true);
+  });
+
+  it('is said to be nothing where it is nothing', async () => {
+    const server = await startServer((_request, response) => response.writeHead(204).end());
+    expect(await callTool({ url: server.url, method: 'DELETE' }, {})).toEqual({
+      text: 'Done: HTTP 204, no content.',
+      attachments: [],
+      failed: false,
+    });
+  });
+
+  it('is read no further than the bound, and the connection is closed', async () => {
+    let written = 0;
+    let closed: () => void = () => undefined;
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const server = await startServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      response.on('close', closed);
+      const write = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(10_000))) written += 10_000;
+        response.once('drain', write);
+      };
+      write();
+    });
+    const { text } = await callTool({ url: server.url }, {});
+    await isClosed;
+    expect(text).toMatch(/^x{10000}\n\n\[The reply is longer; only its first 10000 bytes were read\.\]$/);
+    expect(written).toBeLessThan(20_000_000);
+  });
+
+  it('is refused as an attachment where it is too large', async () => {
+    const server = await startServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(10_001)),
+    );
+    expect(await callTool({ url: server.url }, {})).toMatchObject({ failed: true, attachments: [] });
+  });
+
+  it('is unpacked where it comes as gzip unasked, and bounded by what comes out', async () => {
+    const packed = (text: string) => (_request: unknown, response: ServerResponse) =>
+      void response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync(text));
+    const small = await startServer(packed('Grüße'));
+    expect(await callTool({ url: small.url }, {})).toMatchObject({ text: 'Grüße', failed: false });
+    expect(small.seen[0]?.headers['accept-encoding']).toBe('identity');
+    const large = await startServer(packed('a'.repeat(1_000_000)));
+    expect((await callTool({ url: large.url }, {})).text).toMatch(/^a{10000}\n\n\[The reply is longer/);
+  });
+
+  it('is refused where it is packed in another way', async () => {
+    const server = await startServer((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'compress' }).end(Buffer.alloc(10)),
+    );
+    await expect(callTool({ url: server.url }, {})).rejects.toThrow('compress');
+  });
+
+  it('does not show the credentials that the server echoes', async () => {
+    const server = await startServer((request, response) => response.end(JSON.stringify(request.headers) + request.url));
+    const tokens = tokenCache();
+    const basic = createAuthorizer({ type: 'basic', username: 'ann', password: 'pass-w0rd' }, tokens);
+    const inQuery = createAuthorizer({ type: 'api_key', key: 's3 cret', name: 'key', location: 'query' }, tokens);
+    expect((await callTool({ url: server.url }, {}, basic)).text).toContain('"authorization":"Basic ***"');
+    expect((await callTool({ url: server.url }, {}, inQuery)).text).toMatch(/\/\?key=\*\*\*$/);
+  });
+
+  it('that does not come in time is a fault that says so', async () => {
+    const server = await startServer(() => undefined);
+    await expect(callTool({ url: server.url }, {})).rejects.toThrow('no reply within 500 ms');
+  });
+
+  it('that cannot be had is a fault that says so', async () => {
+    await expect(callTool({ url: 'http://127.0.0.1:1/' }, {})).rejects.toThrow('no connection');
+  });
+
+  it('breaks off as a fault', async () => {
+    const server = await startServer((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half');
+      setTimeout(() => response.destroy(), 10);
+    });
+    await expect(callTool({ url: server.url }, {})).rejects.toThrow('closed');
+  });
+});
+
+describe('redirects', () => {
+  it('are followed within the origin with everything', async () => {
+    const server = await startServer((request, response) =>
+      request.url === '/end' ? response.end('arrived') : response.writeHead(308, { location: '/end' }).end(),
+    );
+    const authorizer = createAuthorizer({ type: 'bearer', token: 'secret-token' }, tokenCache());
+    const body = { name: 'a', place: 'body' as const, key: 'a' };
+    expect(await callTool({ url: server.url, method: 'POST', arguments: [body] }, { a: 1 }, authorizer)).toMatchObject({
+      text: 'arrived',
+    });
+    expect(server.seen[1]).toMatchObject({ method: 'POST', body: '{"a":1}', headers: { authorization: 'Bearer secret-token' } });
+  });
+
+  it.each([
+    [301, 'POST', 'GET'],
+    [302, 'POST', 'GET'],
+    [303, 'PUT', 'GET'],
+    [301, 'PUT', 'PUT'],
+    [307, 'POST', 'POST'],
+    [302, 'GET', 'GET'],
+  ] as const)('of status %i turn %s into %s', async (status, method, becomes) => {
+    const server = await startServer((request, response) =>
+      request.url === '/end' ? response.end('arrived') : response.writeHead(status, { location: 'end' }).end(),
+    );
+    const body = { name: 'a', place: 'body' as const, key: 'a' };
+    await callTool({ url: `${server.url}/start`, method, arguments: method === 'GET' ? [] : [body] }, { a: 1 });
+    expect(server.seen[1]?.method).toBe(becomes);
+    const isKept = becomes !== 'GET';
+    expect(server.seen[1]?.body).toBe(isKept ? '{"a":1}' : '');
+    expect(server.seen[1]?.headers['content-type']).toBe(isKept ? 'application/json' : undefined);
+  });
+
+  it.each([
+    ['a bearer token', { type: 'bearer', token: 'canary-secret' }],
+    ['basic', { type: 'basic', username: 'canary-secret', password: 'x' }],
+    ['a key in a header', { type: 'api_key', key: 'canary-secret', name: 'X-Odd-Name', location: 'header' }],
+    ['a key in the query', { type: 'api_key', key: 'canary-secret', name: 'k', location: 'query' }],
+  ] as const)('carry no credentials to another origin: %s', async (_what, authorization) => {
+    const other = await startServer((_request, response) => response.end('arrived'));
+    const server = await startServer((_request, response) => response.writeHead(302, { location: other.url }).end());
+    const constants = [{ place: 'header' as const, key: 'X-Tenant', value: 'canary-secret' }];
+    const { text } = await callTool({ url: server.url, constants }, {}, createAuthorizer(authorization, tokenCache()));
+    expect(text).toBe('arrived');
+    const sent = JSON.stringify(other.seen);
+    expect(sent).not.toContain('canary-secret');
+    expect(sent).not.toContain(Buffer.from('canary-secret').toString('base64').slice(0, 12));
+  });
+
+  it('with a body do not go to another origin', async () => {
+    const other = await startServer((_request, response) => response.end('arrived'));
+    const server = await startServer((_request, response) => response.writeHead(307, { location: other.url }).end());
+    await expect(callTool({ url: server.url, method: 'POST' }, {})).rejects.toThrow('another origin');
+    expect(other.seen).toEqual([]);
+  });
+
+  it.each([
+    'http://127.0.0.2/',
+    'http://0x7f000002/',
+    'http://[::1]/',
+    'http://169.254.169.254/latest/meta-data',
+    'file:///etc/passwd',
+  ])('are checked again: %s', async (location) => {
+    const server = await startServer((_request, response) => response.writeHead(302, { location }).end());
+    await expect(callTool({ url: server.url }, {})).rejects.toMatchObject({ kind: 'unsendable' });
+  });
+
+  it('end after five', async () => {
+    const server = await startServer((_request, response) => response.writeHead(302, { location: '/' }).end());
+    await expect(callTool({ url: server.url }, {})).rejects.toThrow('more than 5 times');
+    expect(server.seen).toHaveLength(6);
+  });
+
+  it('to nowhere are a fault', async () => {
+    const server = await startServer((_request, response) => response.writeHead(302, { location: 'http://' }).end());
+    await expect(callTool({ url: server.url }, {})).rejects.toThrow('no address');
+  });
+});

@@ -1,0 +1,16 @@
+import { apiOperations } from '#app/service/features.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { toOpenApi } from '#surfaces/ops/openapi.ts';
+import type { OpenApiDocument } from './documented.ts';
+
+const descriptions = new Map<string, OpenApiDocument>();
+
+/** Returns the content of `/openapi.json`: the same object for the same aliases. */
+export function describeApi(aliases: Configuration['aliases'] = { compat: [], msgapi: [] }): OpenApiDocument {
+  const key = JSON.stringify(aliases);
+  const known = descriptions.get(key);
+  if (known !== undefined) return known;
+  const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases }), '1.2.3'))) as OpenApiDocument;
+  descriptions.set(key, document);
+  return document;
+}

@@ -1,0 +1,25 @@
+import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
+import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
+
+/** Limit store that subclasses can delay, or make fail. */
+export class DelegatingLimitStore implements LimitStore {
+  readonly #store = new MemoryLimitStore();
+
+  /** Called before each reservation, which then waits for the promise. */
+  protected beforeReserve(): Promise<void> | undefined {
+    return undefined;
+  }
+
+  protected beforeSettle(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found | Promise<Found> {
+    const reserve = (): Found => this.#store.reserve(counters, claims);
+    return this.beforeReserve()?.then(reserve) ?? reserve();
+  }
+
+  settle(counters: readonly Counter[], made: MadeClaims): Promise<void> {
+    return this.beforeSettle().then(() => this.#store.settle(counters, made));
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { Secret } from '#base/secrets/secret.ts';
+import { openPostgres } from '#stores/sql/engine/postgres.ts';
+import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import { openSqlite } from '#stores/sql/engine/sqlite.ts';
+import { freshDatabase, type TestDatabase } from './fresh-database.ts';
+
+/** A database that was not there before, and is gone afterwards. */
+export interface FreshDatabase extends AsyncDisposable {
+  /** Opens it, as one more node does. */
+  open(options?: OpenOptions): Promise<OpenDatabase & AsyncDisposable>;
+}
+
+export interface Node {
+  readonly engine: string;
+  readonly database: SqlDatabase;
+  /** What another node on the same database sees. */
+  readonly other: SqlDatabase;
+}
+
+const engines = [
+  { engine: 'SQLite', fresh: freshSqlite },
+  { engine: 'PostgreSQL', fresh: freshPostgres },
+];
+
+/** Options with a long timeout, because a step can take long on a busy machine. */
+const patient: OpenOptions = { timeoutMs: 60_000 };
+
+/** The same tests on each engine, with one database for all of them. */
+export function describeOnEach(what: string, tests: (node: Node) => void): void {
+  describe.each(engines)(`${what} on $engine`, ({ engine, fresh }) => {
+    const opened: OpenDatabase[] = [];
+    let whole: FreshDatabase | undefined;
+    beforeAll(async () => {
+      whole = await fresh();
+      opened.push(await whole.open(patient), await whole.open(patient));
+    });
+    afterAll(async () => {
+      for (const { close } of opened) await close();
+      await whole?.[Symbol.asyncDispose]();
+    });
+    const at = (index: number): SqlDatabase => {
+      const found = opened[index];
+      if (found === undefined) throw new Error('the database is not open yet');
+      return found.database;
+    };
+    tests({
+      engine,
+      get database() {
+        return at(0);
+      },
+      get other() {
+        return at(1);
+      },
+    });
+  });
+}
+
+/** Adds the disposal that closes the database. */
+function closing(opened: OpenDatabase): OpenDatabase & AsyncDisposable {
+  return { ...opened, [Symbol.asyncDispose]: opened.close };
+}
+
+export async function freshSqlite(): Promise<FreshDatabase & { readonly file: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sqlite-'));
+  const file = join(folder, 'data', 'parley.db');
+  return {
+    file,
+    open: (options) => openSqlite(file, options).then(closing),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+export async function freshPostgres(): Promise<FreshDatabase & TestDatabase> {
+  const { url, ...fresh } = await freshDatabase();
+  return { ...fresh, url, open: (options) => openPostgres(new Secret(url), options).then(closing) };
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { encodeEventStreamFrame, encodeEventStreamMessage } from '@copilotkit/aimock';
+import type { Reply } from './scripted-upstream.ts';
+
+export const vendorNames = ['gemini', 'vertex', 'bedrock', 'mistral'] as const;
+export type Vendor = (typeof vendorNames)[number];
+
+/** One upstream of each vendor at that address, with credentials that must not be seen. */
+export function upstreamOf(vendor: Vendor, url: string) {
+  return {
+    gemini: { protocol: 'gemini', endpoint: `${url}/v1beta`, key: 'gemini-secret', model: 'gemini-3-pro' },
+    vertex: { protocol: 'vertex', endpoint: `${url}/v1/publishers/google`, key: 'vertex-secret', model: 'gemini-3-pro' },
+    bedrock: {
+      protocol: 'bedrock',
+      endpoint: url,
+      region: 'eu-central-1',
+      key: 'AKIAIOSFODNN7EXAMPLE:bedrock-secret:session-secret',
+      model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    },
+    mistral: { protocol: 'mistral', endpoint: `${url}/v1`, key: 'mistral-secret', model: 'magistral-small' },
+  }[vendor];
+}
+
+/** A recorded stream, in the segments given. */
+export function recorded(vendor: Vendor, name: string, cut: (bytes: Buffer) => readonly Buffer[] = (bytes) => [bytes]): Reply {
+  const contentType = vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
+  return async (answering) => {
+    answering.head(200, { 'content-type': contentType });
+    for (const piece of cut(bytesOf(vendor, name))) await answering.bytes(piece);
+    answering.response.end();
+  };
+}
+
+/** The bytes of a recorded stream; Bedrock's are written down as one event a line. */
+export function bytesOf(vendor: Vendor, name: string): Buffer {
+  const kind = vendor === 'bedrock' ? 'jsonl' : 'sse';
+  const bytes = readFileSync(new URL(`../fixtures/${vendor}/${name}.${kind}`, import.meta.url));
+  return vendor === 'bedrock' ? Buffer.concat(eventFrames(bytes.toString('utf8'))) : bytes;
+}
+
+/** `{"!name": …}` is an exception, `{"name": …}` an event. */
+function eventFrames(lines: string): Buffer[] {
+  return lines
+    .trim()
+    .split('\n')
+    .flatMap((line) => Object.entries(JSON.parse(line) as { [name: string]: object }))
+    .map(([name, payload]) =>
+      name.startsWith('!') ? exceptionFrame(name.slice(1), payload) : encodeEventStreamMessage(name, payload),
+    );
+}
+
+function exceptionFrame(name: string, payload: object): Buffer {
+  const headers = { ':message-type': 'exception', ':exception-type': name, ':content-type': 'application/json' };
+  return encodeEventStreamFrame(headers, Buffer.from(JSON.stringify(payload)));
+}
