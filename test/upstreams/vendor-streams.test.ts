@@ -4,7 +4,7 @@ import { hello } from '#test/chunks.ts';
 import { expectClosedByLeaving } from '#test/closed-while-open.ts';
 import { weatherTool } from '#test/mocked-service.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { startService, withKey } from '#test/start-service.ts';
+import { startService, type TestService } from '#test/start-service.ts';
 import { bytesOf, recorded, upstreamOf, type Vendor, vendorNames } from '#test/vendor-replies.ts';
 
 const words = 'Grüße, 你好 😀: "a\\b"\nBye.';
