@@ -83,7 +83,7 @@ Each entry stands in \`models\`; \`model\` is the vendor's own name.
   "applications": {
     "mine": { "endpoint": "https://mine.example/openai/deployments/mine/chat/completions" }
   },
-  "keys": { "a-key-of-yours": { "project": "local" } }
+  "keys": { "\${PARLEY_KEY}": { "project": "local" } }
 }
 \`\`\`
 
