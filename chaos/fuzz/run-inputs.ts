@@ -11,12 +11,12 @@ export interface Inputs {
   readonly titleAt: (nth: number) => string;
 }
 
-const batchSize = 500;
-const inputsAtOnce = 12;
+const batchSize = 2_000;
+const inputsAtOnce = 48;
 const shortInputs = 1_500;
 const maxTries = 3;
 /** The clocks of two processes, and work after an answer. */
-const slackMs = 500;
+const slackMs = 200;
 const numbers = /^[\d,]+$/;
 
 /** Sends one input after the other in batches, until the time is over or all were sent; looks at the node after each batch. */
@@ -69,7 +69,7 @@ async function sendBatch(batch: readonly number[], { ground, node, inputs }: Bat
     }
     spans.push({ nth, startMs, endMs: Date.now() });
   });
-  const { blockedMs, rssBytes, slowTurns } = await node.read().catch(() => ({ blockedMs: 0, rssBytes: 0, slowTurns: [] }));
+  const { blockedMs, rssBytes, slowTurns } = await node.look().catch(() => ({ blockedMs: 0, rssBytes: 0, slowTurns: [] }));
   tally.peak('rss MB', Math.round(rssBytes / 2 ** 20));
   for (const nth of late) await sendLate(nth, { ground, node, inputs });
   const slow = slowTurns.filter((turn) => turn.blockedMs > tally.mayBlockMs);
@@ -80,9 +80,9 @@ async function sendBatch(batch: readonly number[], { ground, node, inputs }: Bat
 /** Sends single inputs again, by their numbers, and shows what came of them. */
 async function replay(match: string, { say, inputs, node }: Pick<Ground, 'say'> & Pick<Batch, 'node' | 'inputs'>): Promise<void> {
   for (const nth of match.split(',').map(Number)) {
-    await node.read();
+    await node.look();
     const came = await inputs.send(nth).catch((thrown: Error) => thrown.message);
-    say(`input ${nth}, ${inputs.titleAt(nth)}: ${came}; blocked for ${Math.round((await node.read()).blockedMs)} ms`);
+    say(`input ${nth}, ${inputs.titleAt(nth)}: ${came}; blocked for ${Math.round((await node.look()).blockedMs)} ms`);
   }
   say(node.output.stdout);
 }
@@ -131,7 +131,7 @@ async function lookForBlocks(spans: readonly Span[], slow: readonly SlowTurn[], 
 
 async function blockedAlone(nth: number, { node, inputs }: Pick<Batch, 'node' | 'inputs'>): Promise<number> {
   await inputs.send(nth).catch(() => undefined);
-  return (await node.read()).blockedMs;
+  return (await node.look()).blockedMs;
 }
 
 /** The kind of an answer, for the table: 502 and 503 are of upstreams and stores, 500 with `upstream_failed` too. */

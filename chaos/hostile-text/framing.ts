@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 import { bytes, chunked, chunkedField, close, head, lastChunk, type Step } from '../upstreams/fault.ts';
-import type { HostileText } from './texts.ts';
+import type { DrawnText } from './texts.ts';
 
 /** One server-sent event. */
 export interface SentEvent {
@@ -9,11 +9,11 @@ export interface SentEvent {
 }
 
 const maxFieldLength = 12_000;
-const mostSingleBytes = 3_000;
+const maxSingleBytes = 3_000;
 const mebibyte = 2 ** 20;
 
 /** Writes events in one way that a stream of server-sent events can have. */
-type Framing = (events: readonly SentEvent[], hostile: HostileText) => readonly Buffer[];
+type Framing = (events: readonly SentEvent[], hostile: DrawnText) => readonly Buffer[];
 
 const write = (lineEnd: string, more = ''): Framing => {
   return (events) =>
@@ -22,9 +22,10 @@ const write = (lineEnd: string, more = ''): Framing => {
     );
 };
 const usual = write('\n');
+/** Sends this piece so many times ahead of the events. */
 const before =
-  (start: () => Buffer): Framing =>
-  (events, hostile) => [...cut(start(), 16_384), ...usual(events, hostile)];
+  (piece: string, count: number, start = '', end = ''): Framing =>
+  (events, hostile) => [...cut(bytes(start + piece.repeat(hostile.limitCount(count)) + end), 16_384), ...usual(events, hostile)];
 
 /** The usual one is drawn as often as all others together. */
 const framings: Readonly<Record<string, Framing>> = {
@@ -33,24 +34,24 @@ const framings: Readonly<Record<string, Framing>> = {
   'one chunk': (events, hostile) => [Buffer.concat(usual(events, hostile))],
   'single bytes': (events, hostile) => {
     const whole = Buffer.concat(usual(events, hostile));
-    const first = whole.subarray(0, mostSingleBytes);
-    return [...cut(first, 1), ...cut(whole.subarray(mostSingleBytes), 16_384)];
+    const count = hostile.limitCount(maxSingleBytes);
+    return [...cut(whole.subarray(0, count), 1), ...cut(whole.subarray(count), 16_384)];
   },
-  'empty events': before(() => Buffer.alloc(mebibyte / 4, '\n')),
-  'empty events of CR': before(() => Buffer.alloc(mebibyte / 4, '\r')),
-  'events without data': before(() => Buffer.from('data:\n\n'.repeat(30_000))),
-  'events with a name alone': before(() => Buffer.from('event: x\n\n'.repeat(30_000))),
-  comments: before(() => Buffer.from(':\n\n'.repeat(50_000))),
-  'one long comment': before(() => Buffer.concat([bytes(':'), Buffer.alloc(2 * mebibyte, 'a'), bytes('\n\n')])),
-  'no line end': before(() => Buffer.concat([bytes('data: '), Buffer.alloc(3 * mebibyte, 'a')])),
-  'an event of many lines': (events) =>
+  'empty events': before('\n', mebibyte / 4),
+  'empty events of CR': before('\r', mebibyte / 4),
+  'events without data': before('data:\n\n', 30_000),
+  'events with a name alone': before('event: x\n\n', 30_000),
+  comments: before(':\n\n', 50_000),
+  'one long comment': before('a', 2 * mebibyte, ':', '\n\n'),
+  'no line end': before('a', 3 * mebibyte, 'data: '),
+  'an event of many lines': (events, hostile) =>
     events.map(({ name, data }, nth) => {
-      const lines = nth === 0 ? 'data:\n'.repeat(100_000) : '';
+      const lines = nth === 0 ? 'data:\n'.repeat(hostile.limitCount(100_000)) : '';
       return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}${lines}data: ${data}\n\n`);
     }),
   'a hostile name': (events, hostile) => write('\n', `event: ${hostile.build(2_000)}\n`)(events, hostile),
   'a hostile ID': (events, hostile) => write('\n', `id: ${hostile.build(30_000)}\nretry: 1\n`)(events, hostile),
-  'many fields': write('\n', 'id: 1\nretry: 1\nx: y\n'.repeat(300)),
+  'many fields': (events, hostile) => write('\n', 'id: 1\nretry: 1\nx: y\n'.repeat(hostile.limitCount(300)))(events, hostile),
 };
 
 /** The name of a framing. */
@@ -59,7 +60,7 @@ export function drawFraming(random: Random): string {
 }
 
 /** Pieces of a stream in the framing of a name. */
-export function frameEvents(events: readonly SentEvent[], framing: string, hostile: HostileText): readonly Buffer[] {
+export function frameEvents(events: readonly SentEvent[], framing: string, hostile: DrawnText): readonly Buffer[] {
   return (framings[framing] ?? usual)(events, hostile);
 }
 
@@ -78,7 +79,7 @@ const replyFields = [
 ];
 
 /** A field of a reply with a hostile value. */
-export function drawReplyField(hostile: HostileText, random: Random): string {
+export function drawReplyField(hostile: DrawnText, random: Random): string {
   return random.pick(replyFields) + toFieldValue(hostile.build(random.pick([40, 2_000, maxFieldLength])));
 }
 

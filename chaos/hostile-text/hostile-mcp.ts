@@ -2,7 +2,7 @@ import type { Random } from '../random.ts';
 import { close, type Step, wait } from '../upstreams/fault.ts';
 import { drawFraming, drawReplyField, frameEvents, toFieldValue, toSteps } from './framing.ts';
 import { spoilOnePlace, toJson } from './places.ts';
-import { type HostileText, hostileTexts } from './texts.ts';
+import { type DrawnText, drawText } from './texts.ts';
 
 const inputSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -93,8 +93,8 @@ const attacks = [
 ] as const;
 
 /** Draws a server of which one method answers hostile. */
-export function drawServer(random: Random): HostileServer {
-  const hostile = random.pick(hostileTexts);
+export function drawServer(random: Random, isLarge: boolean): HostileServer {
+  const hostile = drawText(random, isLarge);
   const isModern = random.chance(0.5);
   const isSse = !isModern && random.chance(0.15);
   const attack = random.pick(attacks);
@@ -126,7 +126,7 @@ export function drawServer(random: Random): HostileServer {
 }
 
 interface Answering {
-  readonly hostile: HostileText;
+  readonly hostile: DrawnText;
   readonly attack: (typeof attacks)[number];
   readonly hostileMethod: string;
   readonly random: Random;
@@ -179,7 +179,7 @@ function toMessages(
   if (attack === 'a question') return [write({ id: 'q1', ...(spoil(questions) as object) }), answer];
   if (attack !== 'many notices') return [answer];
   const notice = write(spoil(random.pick(notices)) as object);
-  return [...Array.from({ length: notice.length > 10_000 ? 10 : 5_000 }, () => notice), answer];
+  return [...Array.from({ length: hostile.limitCount(notice.length > 10_000 ? 10 : 5_000) }, () => notice), answer];
 }
 
 /** The older transport: answers come on one stream, some time after each request. */

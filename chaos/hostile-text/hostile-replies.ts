@@ -4,7 +4,7 @@ import type { Random } from '../random.ts';
 import type { Step } from '../upstreams/fault.ts';
 import { drawFraming, drawReplyField, frameEvents, toSteps } from './framing.ts';
 import { spoilOnePlace, toJson } from './places.ts';
-import { type HostileText, hostileTexts } from './texts.ts';
+import { type DrawnText, drawText } from './texts.ts';
 
 /** Forms of replies. An application answers as `dial` does. */
 export const forms = ['openai', 'dial', 'mistral', 'anthropic', 'responses', 'gemini', 'bedrock'] as const;
@@ -259,10 +259,19 @@ const templates: Readonly<Record<Form, Template>> = {
   gemini,
   bedrock,
 };
-const errorStatuses = [400, 401, 404, 408, 413, 422, 429, 500, 503];
+const errorStatuses = [400, 401, 404, 408, 413, 422, 500, 503];
+const limitedStatus = 429;
 const repeats = [300, 300, 8_000];
 /** Larger events are not sent thousands of times. */
 const mostRepeatedChars = 4_000_000;
+
+/** Form and size of a reply. */
+export interface ReplyForm {
+  readonly isStream: boolean;
+  readonly isLarge: boolean;
+  /** Whether the reply is an error 429, after which the service does not call that upstream for 30 s or more. */
+  readonly isLimited: boolean;
+}
 
 /** A hostile reply, and what is hostile in it. */
 export interface HostileReply {
@@ -272,16 +281,16 @@ export interface HostileReply {
 }
 
 /** Draws a reply of a form: a hostile place, or events many times, in some framing; sometimes an error, or a hostile field. */
-export function drawReply(form: Form, isStream: boolean, random: Random): HostileReply {
-  const hostile = random.pick(hostileTexts);
+export function drawReply(form: Form, { isStream, isLarge, isLimited }: ReplyForm, random: Random): HostileReply {
+  const hostile = drawText(random, isLarge);
   const template = templates[form];
   const fields = random.chance(0.08) ? [drawReplyField(hostile, random)] : [];
   const title = (what: string): string =>
     `${form} ${what}${fields.length > 0 ? ` ${fields[0]?.slice(0, 25)}` : ''}: ${hostile.name}`;
-  if (!isStream || random.chance(0.08)) {
-    const isError = random.chance(isStream ? 0.8 : 0.15);
+  if (!isStream || isLimited || random.chance(0.08)) {
+    const isError = isLimited || random.chance(isStream ? 0.8 : 0.15);
     const { build, what } = spoilOnePlace(isError ? template.error : template.whole, hostile, random);
-    const status = isError ? random.pick(errorStatuses) : 200;
+    const status = isError ? (isLimited ? limitedStatus : random.pick(errorStatuses)) : 200;
     return {
       title: title(`${isError ? `error ${status}` : 'whole'} ${what}`),
       steps: () => {
@@ -305,7 +314,7 @@ export function drawReply(form: Form, isStream: boolean, random: Random): Hostil
 
 interface Framed {
   readonly framing: string;
-  readonly hostile: HostileText;
+  readonly hostile: DrawnText;
   readonly random: Random;
 }
 
@@ -318,11 +327,11 @@ function toSse(events: Template['events'], { framing, hostile, random }: Framed)
 }
 
 /** Events of which one is hostile, or comes very often. */
-function drawEvents({ events }: Template, random: Random, hostile: HostileText) {
+function drawEvents({ events }: Template, random: Random, hostile: DrawnText) {
   const at = random.below(events.length);
   const [name, value] = events[at] ?? [undefined, {}];
   const { build, what } = random.chance(0.75) ? spoilOnePlace(value, hostile, random) : { build: () => value, what: '' };
-  const times = random.chance(0.12) ? random.pick(repeats) : 1;
+  const times = random.chance(0.12) ? hostile.limitCount(random.pick(repeats)) : 1;
   return {
     what: `event ${at} ${what}${times > 1 ? ` × ${times}` : ''}`,
     build: (): Template['events'] => {
@@ -342,8 +351,12 @@ function renumbered(value: unknown, nth: number, times: number): unknown {
 }
 
 /** A chat completion that calls tools, as many as are offered, with hostile arguments. */
-export function drawCalls(names: readonly string[], isStream: boolean, random: Random): readonly Step[] {
-  const hostile = random.pick(hostileTexts);
+export function drawCalls(
+  names: readonly string[],
+  { isStream, isLarge }: Omit<ReplyForm, 'isLimited'>,
+  random: Random,
+): readonly Step[] {
+  const hostile = drawText(random, isLarge);
   const text = hostile.build(random.pick([40, 3_000, 30_000]));
   const calls = names.slice(0, 3).map((name, index) => {
     const args = random.chance(0.7) ? JSON.stringify({ city: text, list: [text], [text.slice(0, 30)]: text }) : text;

@@ -21,7 +21,19 @@ const shortInputs = 400;
 const warmingInputs = 300;
 const firstWarming = 10_000_000;
 const noted = (): void => undefined;
-const kinds = ['route', 'header', 'reply', 'mcp'] as const;
+/**
+ * The kinds with the end of their share, from 0 to 1, and the share of large inputs among each kind. An input by MCP takes ten times as long as one to a route, and a large one
+ * takes up to 100 times as long. A million inputs have at least 2,000 large ones of each kind.
+ */
+const kinds = [
+  { kind: 'route', end: 0.42, largeShare: 0.05 },
+  { kind: 'header', end: 0.83, largeShare: 0.1 },
+  { kind: 'reply', end: 0.97, largeShare: 0.02 },
+  { kind: 'mcp', end: 1, largeShare: 0.07 },
+] as const;
+/** Models whose upstreams reply with 429 only. The replies of others must not stop the calls for half a minute. */
+const limited = forms.map((form) => `${form}-limited`);
+const limitedShare = 0.02;
 const surfaces = ['chat', 'messages', 'responses'] as const;
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 
@@ -37,10 +49,10 @@ export const hostileText: Scenario = {
     const described = await ask(node.url, { method: 'GET', path: '/openapi.json' });
     const texts = new TextInputs(described.json as OpenApiDocument, callerKey);
     const inputAt = (nth: number): RouteInput => {
-      const kind = kindAt(nth);
+      const { kind, isLarge } = kindAt(nth);
       if (kind === 'reply') return drawReplyInput(seed, nth);
       if (kind === 'mcp') return drawServerInput(seed, nth, upstream.url);
-      return texts.draw(kind, randomAt(seed, nth));
+      return texts.draw({ kind, isLarge }, randomAt(seed, nth));
     };
     const wire = new Wire(node.url);
     const send = async (nth: number): Promise<string> => {
@@ -51,9 +63,10 @@ export const hostileText: Scenario = {
       if (answer.body.includes('"internal_error"')) throw new Error(`${title}: ${answer.status} ${answer.body.slice(0, 300)}`);
       // A hostile reply is a fault of its upstream.
       if (answer.status === 500 && /"upstream_failed"|The answer calls a tool|The upstream/.test(answer.body))
-        return `${kindAt(nth)} upstream errors`;
-      requireSane(title, answer);
-      return `${kindAt(nth)} ${kindOf(answer.status)}`;
+        return `${kindAt(nth).kind} upstream errors`;
+      // The scenario needs the built service only.
+      if (!answer.body.startsWith('The page is not built')) requireSane(title, answer);
+      return `${kindAt(nth).kind} ${kindOf(answer.status)}`;
     };
     // The first calls load modules and compile schemas, which is not what is measured.
     const warming = Array.from({ length: warmingInputs }, (_, nth) => firstWarming + nth);
@@ -66,8 +79,17 @@ export const hostileText: Scenario = {
   },
 };
 
-function kindAt(nth: number): (typeof kinds)[number] {
-  return kinds[nth % kinds.length] ?? 'route';
+interface Kind {
+  readonly kind: (typeof kinds)[number]['kind'];
+  readonly isLarge: boolean;
+}
+
+/** Returns the kind of an input, which is the same for all seeds. */
+function kindAt(nth: number): Kind {
+  const random = new Random(nth * 2_654_435);
+  const place = random.next();
+  const { kind, largeShare } = kinds.find(({ end }) => place < end) ?? kinds[0];
+  return { kind, isLarge: random.chance(largeShare) };
 }
 
 function randomAt(seed: number, nth: number): Random {
@@ -76,10 +98,11 @@ function randomAt(seed: number, nth: number): Random {
 
 function configure(url: string): object {
   const base = toConfiguration(`${url}/openai`) as { readonly models: object; readonly applications: object };
-  const models = forms.map((form) => {
-    const { model, upstream } = upstreamOf(form === 'responses' ? 'openai' : form, `${url}/${form}`);
+  const models = [...forms, ...limited].map((name) => {
+    const form = toForm(name);
+    const { model, upstream } = upstreamOf(form === 'responses' ? 'openai' : form, `${url}/${name.replace('-', '/')}`);
     return [
-      form,
+      name,
       {
         ...model,
         maxRetryAttempts: 1,
@@ -101,20 +124,25 @@ function configure(url: string): object {
 function drawReplyInput(seed: number, nth: number): RouteInput {
   const random = randomAt(seed, nth);
   const [surface, isStream] = [random.pick(surfaces), random.chance(0.7)];
-  const deployment = random.pick([...forms, 'app']);
-  const { title } = drawReply(toForm(deployment), isStream, random);
+  const deployment = drawDeployment(random);
+  const isLimited = limited.includes(deployment);
+  const { title } = drawReply(toForm(deployment), { isStream, isLarge: kindAt(nth).isLarge, isLimited }, random);
   return toPost(`reply to ${surface} by ${deployment}, ${title}`, { surface, deployment, isStream, nth });
 }
 
+function drawDeployment(random: Random): string {
+  return random.pick(random.chance(limitedShare) ? limited : [...forms, 'app']);
+}
+
 function toForm(deployment: string): Form {
-  return forms.find((form) => form === deployment) ?? 'dial';
+  return forms.find((form) => form === deployment.split('-')[0]) ?? 'dial';
 }
 
 /** A good request that makes the service talk to a hostile MCP server. */
 function drawServerInput(seed: number, nth: number, url: string): RouteInput {
   const random = randomAt(seed, nth);
   const use = random.pick(['list', 'run', 'responses'] as const);
-  const { title, isSse } = drawServer(random);
+  const { title, isSse } = drawServer(random, kindAt(nth).isLarge);
   const address = `${url}/mcp/${nth}`;
   const toolset = { type: 'mcp', name: 'T', mcp_server_info: { url: address, protocol: isSse ? 'sse' : 'streamable_http' } };
   if (use === 'list')
@@ -163,7 +191,7 @@ function toReply(request: HostileRequest, seed: number): readonly Step[] {
   if (server !== undefined) {
     const random = randomAt(seed, Number(server));
     random.pick([1, 2, 3]);
-    return drawServer(random).reply(request);
+    return drawServer(random, kindAt(Number(server)).isLarge).reply(request);
   }
   if (path.endsWith('/embeddings'))
     return framed({ contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(vectorsReply))], isStream: false });
@@ -171,14 +199,18 @@ function toReply(request: HostileRequest, seed: number): readonly Step[] {
   const form = toForm(path.split('/')[1] ?? '');
   const told = /#(\d+)#/.exec(body)?.[1];
   const nth = Number(told ?? 0);
-  if (told === undefined || kindAt(nth) === 'mcp') return toModelReply(form, isStream, { body, nth });
+  const { kind, isLarge } = kindAt(nth);
+  if (told === undefined || kind === 'mcp') return toModelReply(form, isStream, { body, nth });
   const random = randomAt(seed, nth);
   // What the request drew comes before what its reply draws.
   random.pick(surfaces);
   random.chance(0.7);
-  random.pick([...forms, 'app']);
-  return drawReply(form, isStream, random).steps();
+  const isLimited = limited.includes(drawDeployment(random));
+  return drawReply(form, { isStream, isLarge, isLimited }, random).steps();
 }
+
+/** Share of large replies to requests that have no number. */
+const largeModelShare = 0.01;
 
 /** A model that calls the tools it is offered, once; in any other case it replies in some hostile way. */
 function toModelReply(
@@ -187,9 +219,10 @@ function toModelReply(
   { body, nth }: { readonly body: string; readonly nth: number },
 ): readonly Step[] {
   const random = new Random(body.length * 31 + (body.at(-20)?.charCodeAt(0) ?? 0) + nth);
+  const replyForm = { isStream, isLarge: random.chance(largeModelShare), isLimited: false };
   const names = [...body.matchAll(/"function":\{"name":"([^"\\]{1,64})"/g)].flatMap(([, name]) => name ?? []);
   const isCalled = body.includes('"role":"tool"');
   return names.length === 0 || isCalled || form !== 'openai'
-    ? drawReply(form, isStream, random).steps()
-    : drawCalls(names, isStream, random);
+    ? drawReply(form, replyForm, random).steps()
+    : drawCalls(names, replyForm, random);
 }

@@ -1,5 +1,5 @@
 import { Random } from '../random.ts';
-import type { HostileText } from './texts.ts';
+import type { DrawnText } from './texts.ts';
 
 /** Exponential time shows with 40 characters, quadratic time with 30,000. */
 export const lengths = [40, 40, 2_000, 30_000];
@@ -22,7 +22,7 @@ interface Spoiled {
 }
 
 /** Puts something hostile in one place of a value: a text, very many items, hostile keys, or deep nesting. */
-export function spoilOnePlace(value: unknown, hostile: HostileText, random: Random): Spoiled {
+export function spoilOnePlace(value: unknown, hostile: DrawnText, random: Random): Spoiled {
   const places = [...listPlaces(value)];
   if (places.length === 0) return { build: () => value, what: '' };
   const place = random.pick(places);
@@ -57,16 +57,16 @@ function withHostile(value: unknown, [first, ...rest]: Place, spoiled: (found: u
 }
 
 /** A text becomes hostile, a list gets very many items, an object gets hostile keys. */
-function spoil(found: unknown, hostile: HostileText, random: Random): unknown {
+function spoil(found: unknown, hostile: DrawnText, random: Random): unknown {
   if (typeof found === 'string') return hostile.build(random.pick(lengths));
   if (Array.isArray(found)) {
     const item: unknown = random.chance(0.5) && found.length > 0 ? found[0] : hostile.build(40);
-    return Array.from({ length: random.pick(listItems) }, (_, index) => numbered(item, index));
+    return Array.from({ length: hostile.limitCount(random.pick(listItems)) }, (_, index) => numbered(item, index));
   }
   const text = hostile.build(random.pick([40, 2_000]));
   return {
     ...(found as object),
-    ...Object.fromEntries(Array.from({ length: random.pick([1, 300]) }, (_, nth) => [`${text}${nth}`, text])),
+    ...Object.fromEntries(Array.from({ length: hostile.limitCount(random.pick([1, 300])) }, (_, nth) => [`${text}${nth}`, text])),
   };
 }
 

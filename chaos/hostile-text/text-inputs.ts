@@ -4,7 +4,7 @@ import type { RouteInput } from '../fuzz/route-inputs.ts';
 import type { Random } from '../random.ts';
 import { toFieldValue } from './framing.ts';
 import { lengths, spoilOnePlace, toJson } from './places.ts';
-import { type HostileText, hostileTexts } from './texts.ts';
+import { type DrawnText, drawText } from './texts.ts';
 
 /** Longer paths and queries are rejected with 431 before a route sees them. */
 const maxUrlLength = 12_000;
@@ -127,9 +127,9 @@ export class TextInputs {
   }
 
   /** Draws one request. It is the same for the same numbers. */
-  draw(kind: 'header' | 'route', random: Random): RouteInput {
+  draw({ kind, isLarge }: { readonly kind: 'header' | 'route'; readonly isLarge: boolean }, random: Random): RouteInput {
     const base = random.pick(this.#requests);
-    const hostile = random.pick(hostileTexts);
+    const hostile = drawText(random, isLarge);
     const { field, url = base.url, headers = [], ...change } = this.#change(kind, base, hostile, random);
     const body = change.body ?? toExampleBody(base, random);
     const type = change.type ?? base.body?.type.replace('*/*', 'text/plain');
@@ -146,13 +146,13 @@ export class TextInputs {
     return { title, isHead: method === 'HEAD', bytes: Buffer.concat([head, body]) };
   }
 
-  #change(kind: 'header' | 'route', base: ExampleRequest, hostile: HostileText, random: Random): Change {
+  #change(kind: 'header' | 'route', base: ExampleRequest, hostile: DrawnText, random: Random): Change {
     if (kind === 'header') return drawHeaders(hostile, random);
     if (base.body === undefined || random.chance(0.2)) return drawUrl(base, hostile, random);
     return /json/.test(base.body.type) ? this.#drawBody(base, hostile, random) : drawOtherBody(base.body.type, hostile, random);
   }
 
-  #drawBody({ operation, body }: ExampleRequest, hostile: HostileText, random: Random): Change {
+  #drawBody({ operation, body }: ExampleRequest, hostile: DrawnText, random: Random): Change {
     const schema = operation.requestBody?.content[body?.type ?? '']?.schema as Schema | undefined;
     const isMade = schema !== undefined && random.chance(0.5);
     const value = isMade ? new SchemaValues(random, this.#resolve, 0).make(schema) : structuredClone(body?.value);
@@ -167,7 +167,7 @@ function toExampleBody({ body }: ExampleRequest, random: Random): Buffer {
 }
 
 /** One field with a hostile value, or very many fields. */
-function drawHeaders(hostile: HostileText, random: Random): Change {
+function drawHeaders(hostile: DrawnText, random: Random): Change {
   const text = toFieldValue(hostile.build(random.pick(fieldLengths)));
   const name = random.pick(Object.keys(headerFields));
   const start = random.pick(headerFields[name] ?? ['']);
@@ -180,7 +180,7 @@ function drawHeaders(hostile: HostileText, random: Random): Change {
 }
 
 /** A form, or bytes of another type, with hostile names or content. */
-function drawOtherBody(type: string, hostile: HostileText, random: Random): Change {
+function drawOtherBody(type: string, hostile: DrawnText, random: Random): Change {
   const text = hostile.build(random.pick(lengths));
   if (!type.startsWith('multipart/')) return { field: `body of ${type}`, body: Buffer.from(text) };
   const place = random.pick(['boundary', 'name', 'filename', 'type', 'content', 'head', 'many parts']);
@@ -190,12 +190,12 @@ function drawOtherBody(type: string, hostile: HostileText, random: Random): Chan
   const disposition = `content-disposition: form-data; name="${at('name', 'file')}"; filename="${at('filename', 'a.txt')}"`;
   const head = `${disposition}\r\ncontent-type: ${at('type', 'text/plain')}${place === 'head' ? `\r\nx: ${text}` : ''}`;
   const part = `--${boundary}\r\n${head}\r\n\r\n${place === 'content' ? text : 'a'}\r\n`;
-  const whole = `${part.repeat(place === 'many parts' ? 5_000 : 1)}--${boundary}--\r\n`;
+  const whole = `${part.repeat(place === 'many parts' ? hostile.limitCount(5_000) : 1)}--${boundary}--\r\n`;
   return { field: `form.${place}`, type: `multipart/form-data; boundary=${boundary}`, body: Buffer.from(whole) };
 }
 
 /** A value or a name of the query, or a segment of the path. */
-function drawUrl({ operation, url }: ExampleRequest, hostile: HostileText, random: Random): Change {
+function drawUrl({ operation, url }: ExampleRequest, hostile: DrawnText, random: Random): Change {
   const built = hostile.build(Math.min(random.pick(lengths), maxUrlLength)).toWellFormed();
   const isRaw = random.chance(0.2);
   const raw = Buffer.from(built, 'utf8')

@@ -1,9 +1,20 @@
+import type { Random } from '../random.ts';
+
 /** Text that makes a regular expression, a parser, or a copy in a loop slow. */
 export interface HostileText {
   readonly name: string;
   /** Returns about `length` characters. */
   readonly build: (length: number) => string;
 }
+
+/** The hostile text of one input, and the size of the input. */
+export interface DrawnText extends HostileText {
+  /** Returns the number of items to build: this one in a large input, a small one in others. */
+  readonly limitCount: (count: number) => number;
+}
+
+/** Exponential time shows in small inputs, quadratic time in large ones, which take 50 times as long. */
+const small = { maxLength: 2_000, maxCount: 30 };
 
 const repeated = (unit: string, end = '', start = ''): HostileText['build'] => {
   return (length) => start + unit.repeat(Math.max(1, Math.ceil(length / unit.length))) + end;
@@ -12,7 +23,7 @@ const repeated = (unit: string, end = '', start = ''): HostileText['build'] => {
 const listNumbers = (count: number): [string, number][] => Array.from({ length: count }, (_, nth) => [`k${nth}`, nth]);
 
 /** Each attacks one kind of code: searches that restart, nested quantifiers, splitting, decoding, and normalization. */
-export const hostileTexts: readonly HostileText[] = [
+const hostileTexts: readonly HostileText[] = [
   { name: 'one letter', build: repeated('a') },
   { name: 'digits, then a letter', build: repeated('1', 'th?', 'What is ') },
   { name: 'dots and question marks', build: repeated('.a?') },
@@ -75,3 +86,14 @@ export const hostileTexts: readonly HostileText[] = [
   { name: 'entity tags', build: repeated('W/"') },
   { name: 'key=value pairs', build: repeated('a=1,') },
 ];
+
+/** Draws a hostile text for an input. */
+export function drawText(random: Random, isLarge: boolean): DrawnText {
+  const { name, build } = random.pick(hostileTexts);
+  if (isLarge) return { name, build, limitCount: (count) => count };
+  return {
+    name,
+    build: (length) => build(Math.min(length, small.maxLength)),
+    limitCount: (count) => Math.min(count, small.maxCount),
+  };
+}

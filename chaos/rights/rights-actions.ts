@@ -183,7 +183,13 @@ async function attachWithBoundKey({ world }: Scene): Promise<Outcome> {
   return outcome('a bound key attaches a private file', [answer], { faults });
 }
 
-/** The victim shares a chat whose reply names a private file. The attacker reads the link. */
+/** Fields of turns that a share leaves out. A copy of a turn would have them, whatever replaces its attachments and stages. */
+const unshared = {
+  ...{ thoughts: secret, responseId: secret, instructions: secret },
+  ...{ usage: { note: secret }, fault: { message: secret }, settings: { instructions: secret }, rating: { comment: secret } },
+};
+
+/** The victim shares a chat whose turns have private texts, and whose reply names a private file. The attacker reads the link. */
 async function shareChat({ world, random }: Scene): Promise<Outcome> {
   const { victim, attacker } = world.users;
   const chat = `c${random.below(2 ** 32)}`;
@@ -193,8 +199,9 @@ async function shareChat({ world, random }: Scene): Promise<Outcome> {
     state: { note: secret },
   };
   const turns = [
-    { id: 'q', parent: '', kind: 'question', atMs: 1, text: 'Hi' },
+    { ...unshared, id: 'q', parent: '', kind: 'question', atMs: 1, text: 'Hi' },
     {
+      ...unshared,
       id: 'r',
       parent: 'q',
       kind: 'reply',
@@ -203,6 +210,7 @@ async function shareChat({ world, random }: Scene): Promise<Outcome> {
       state: 'done',
       deployment: `applications/${attacker.bucket}/published`,
       custom,
+      stageTimes: { 0: { note: secret } },
     },
   ];
   const saved = await world.as(victim.token, 'POST', `/v1/chats/${chat}`, { turns });
@@ -211,8 +219,9 @@ async function shareChat({ world, random }: Scene): Promise<Outcome> {
   const read = await Promise.all(
     ['', '/files/0', '/files/1'].map((part) => world.as(attacker.token, 'GET', `/v1/shared-chats/${token}${part}`)),
   );
+  const isOpened = shared.status === 201 && read[0]?.status === 200;
   return outcome('the victim shares a chat, and the attacker opens it', [saved.status < 300 ? shared : saved], {
-    faults: shared.status === 201 ? [] : [`the chat is not shared: ${saved.text} ${shared.text}`],
+    faults: isOpened ? [] : [`the chat is not shared: ${saved.text} ${shared.text} ${read[0]?.text}`],
     attackerSaw: read.map(({ text }) => text).join(' '),
   });
 }

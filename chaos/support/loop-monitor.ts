@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
 // Preloaded into a service: tells at a socket for how long its event loop was blocked, and what it holds.
@@ -21,7 +21,7 @@ export interface Readings {
   /** The turns of more than 100 ms of work. */
   readonly slowTurns: readonly SlowTurn[];
   readonly rssBytes: number;
-  /** After a full collection. */
+  /** After a full collection, if the request was for one. */
   readonly heapBytes: number;
   readonly descriptors: number;
 }
@@ -47,16 +47,18 @@ function watch(socketPath: string): void {
     before = now;
   };
   setInterval(look, everyMs).unref();
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const tell = (socket: Socket, request: string): void => {
     const told = { lateMs, blockedMs, slowTurns };
-    globalThis.gc?.();
+    if (request === 'collect') globalThis.gc?.();
     const { rss, heapUsed } = process.memoryUsage();
     const descriptors = readdirSync('/proc/self/fd').length;
     const readings: Readings = { ...told, rssBytes: rss, heapBytes: heapUsed, descriptors };
     [lateMs, blockedMs, slowTurns] = [0, 0, []];
     before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
     socket.end(JSON.stringify(readings));
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).once('data', (request) => tell(socket, String(request)));
   });
   server.on('error', () => undefined).listen(socketPath);
   server.unref();

@@ -20,4 +20,11 @@ describe('readAnswer', () => {
     const text = `\`\`\`json${'\n'.repeat(150_000)}x`;
     expect(await measureLongestHold(() => readAnswer(text, anyObject))).toBeLessThan(250);
   });
+
+  it('rejects an answer that cannot be checked in time', () => {
+    const list = { type: 'array', items: { $ref: '#/$defs/a' } };
+    const schema = { $defs: { a: { anyOf: [list, { ...list, minItems: 0 }] } }, properties: { a: { $ref: '#/$defs/a' } } };
+    const text = `{"a":${'['.repeat(30)}1${']'.repeat(30)}}`;
+    expect(readAnswer(text, { schema })).toEqual({ fault: 'the check against the schema takes too long' });
+  });
 });

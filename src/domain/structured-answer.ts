@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { schemaFault, slowSchema, unusableSchema } from '#contract/schemas/schema-error.ts';
+import { schemaFault, unusableSchema } from '#contract/schemas/schema-error.ts';
 
 /** What an answer must be: JSON, of a schema if there is one. */
 export interface AnswerFormat {
@@ -17,7 +17,7 @@ export function answerFormatOf({ response_format: format }: ChatRequest): Answer
   return { schema: isJsonObject(described) && isJsonObject(described.schema) ? described.schema : undefined };
 }
 
-/** The JSON that an answer is, without a code fence around it; what is wrong with it, if it is not what was asked for. Any JSON is valid if the schema cannot be used. */
+/** The JSON that an answer is, without a code fence around it; what is wrong with it, if it is not what was asked for. Any JSON is valid if the schema cannot be used. An answer that cannot be checked in time is not valid. */
 export function readAnswer(text: string, { schema }: AnswerFormat): { readonly json: string } | { readonly fault: string } {
   const said = text.trim();
   const json = removeFence(said).trim();
@@ -29,7 +29,7 @@ export function readAnswer(text: string, { schema }: AnswerFormat): { readonly j
   const wrong = schemaFault(isObject ? value : { value }, isObject ? schema : { properties: { value: schema } }, {
     name: 'answer',
   });
-  return wrong === undefined || wrong === unusableSchema || wrong === slowSchema ? { json } : { fault: wrong };
+  return wrong === undefined || wrong === unusableSchema ? { json } : { fault: wrong };
 }
 
 /** Returns the text inside a code fence with no language or `json`, or the text itself if it has no such fence. */

@@ -7,6 +7,10 @@ import { toEarlyFault, toUpstreamFault, unanswered } from './to-upstream-fault.t
 
 const maxWholeBytes = 64 * 1024 * 1024;
 const maxRefusalBytes = 64 * 1024;
+/** Work on the events of one reply in one turn of the event loop, after which other requests are served. */
+const maxTurnMs = 10;
+/** Events are read in pieces of about this length, and the time is measured after each piece. */
+const pieceLength = 8 * 1024;
 /** How long the rest of a reply may take after its end mark, so that its connection can serve again. */
 const restMs = 500;
 
@@ -70,6 +74,14 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   /** Of a whole reply, or a refusal. */
   #head: Omit<Refusal, 'bytes'> | undefined;
   #bytes = '';
+  #workedMs = 0;
+  /** Whether events are read on in a later turn of the event loop. */
+  #isBehind = false;
+  #isPaused = false;
+  /** Complete events that wait for that turn. */
+  #unread = '';
+  /** The end of the reply, if it came while events waited. */
+  #afterUnread: (() => void) | undefined;
 
   constructor(dialect: ReplyDialect<Item>, sink: Sink<Item>) {
     this.#dialect = dialect;
@@ -91,14 +103,14 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   bytes(text: string): void {
-    if (this.#state === 'events') this.#readEvents(text, this.#splitter);
+    if (this.#state === 'events') this.#push(text);
     else if (this.#state === 'pieces') this.#pass(text);
     else if (this.#state === 'whole') this.#gather(text, maxWholeBytes);
     else if (this.#state === 'refusal') this.#gather(text, maxRefusalBytes);
   }
 
   end(): void {
-    if (this.#state === 'events') this.#closed();
+    if (this.#state === 'events') this.#finish(() => this.#closed());
     else if (this.#state === 'pieces') this.#endPieces();
     else if (this.#state === 'whole') this.#endWhole();
     else if (this.#state === 'refusal') this.#refuse(this.#bytes);
@@ -107,7 +119,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
 
   fail(fault: HttpFault): void {
     if (this.#state === 'refusal') this.#refuse('');
-    else this.#giveUp(this.#hasBegun || this.#bytes !== '' ? toUpstreamFault(fault) : toEarlyFault(fault));
+    else this.#finish(() => this.#giveUp(this.#hasBegun || this.#bytes !== '' ? toUpstreamFault(fault) : toEarlyFault(fault)));
   }
 
   /** Takes what the reader of the events pushes. */
@@ -118,30 +130,83 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.exchange?.pause();
   }
 
   resume(): void {
-    this.exchange?.resume();
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (this.#isBehind) this.#readLater();
+    else this.exchange?.resume();
   }
 
   cancel(): void {
     this.#state = 'over';
+    this.#unread = '';
     this.exchange?.cancel();
   }
 
-  /** Reads whole events, or with a splitter those that become whole. */
-  #readEvents(text: string, splitter?: EventSplitter): void {
-    const reader = this.#events;
+  /** Takes what one read of the connection brought. */
+  #push(text: string): void {
     try {
-      reader?.take(splitter === undefined ? text : splitter.push(text), this);
+      const events = this.#splitter?.push(text) ?? '';
+      if (this.#isBehind) this.#unread += events;
+      else this.#readEvents(events);
     } catch (thrown) {
-      return this.#giveUp(thrown);
+      this.#finish(() => this.#giveUp(thrown));
     }
-    if (reader?.hasEnded !== true || this.#state !== 'events') return;
+  }
+
+  /** Calls back as soon as no events wait. */
+  #finish(end: () => void): void {
+    if (this.#isBehind) this.#afterUnread ??= end;
+    else end();
+  }
+
+  /** Reads complete events until the time of this turn is used up. A flood of small events would hold the event loop. */
+  #readEvents(events: string): void {
+    const reader = this.#events;
+    if (reader === undefined) return;
+    for (let at = 0; at < events.length; ) {
+      const end = findPieceEnd(events, at);
+      const startMs = performance.now();
+      try {
+        reader.take(events.slice(at, end), this);
+      } catch (thrown) {
+        return this.#giveUp(thrown);
+      }
+      if (this.#state !== 'events') return;
+      if (reader.hasEnded) return this.#endEvents();
+      at = end;
+      this.#workedMs += performance.now() - startMs;
+      if (this.#workedMs < maxTurnMs) continue;
+      this.#workedMs = 0;
+      this.#unread = events.slice(at);
+      this.#isBehind = true;
+      this.exchange?.pause();
+      return this.#readLater();
+    }
+  }
+
+  #endEvents(): void {
     this.#state = 'over';
     this.exchange?.endWithin(restMs);
+    this.exchange?.resume();
     this.#sink.end();
+  }
+
+  #readLater(): void {
+    setImmediate(() => {
+      if (this.#state !== 'events' || this.#isPaused || !this.#isBehind) return;
+      this.#isBehind = false;
+      const events = this.#unread;
+      this.#unread = '';
+      this.#readEvents(events);
+      if (this.#state !== 'events' || this.#isBehind) return;
+      if (this.#afterUnread !== undefined) this.#afterUnread();
+      else if (!this.#isPaused) this.exchange?.resume();
+    });
   }
 
   /** The connection has closed before an end mark with its empty line came. */
@@ -205,4 +270,11 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       isTooLarge ? new UpstreamFault('broken', 'The upstream sent an event that is too large.', { cause: thrown }) : thrown,
     );
   }
+}
+
+/** Returns where the piece that begins at an index ends: at the end of an event. */
+function findPieceEnd(events: string, at: number): number {
+  if (events.length - at <= pieceLength) return events.length;
+  const end = events.indexOf('\n\n', at + pieceLength);
+  return end === -1 ? events.length : end + 2;
 }

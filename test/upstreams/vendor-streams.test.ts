@@ -2,17 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Delta } from '#contract/chat/chunk.ts';
 import { hello } from '#test/chunks.ts';
 import { expectClosedByLeaving } from '#test/closed-while-open.ts';
-import { measureLongestHold } from '#test/longest-hold.ts';
 import { weatherTool } from '#test/mocked-service.ts';
-import {
-  jsonReply,
-  type Reply,
-  type ScriptedUpstream,
-  silence,
-  startScriptedUpstream,
-  toEvent,
-} from '#test/scripted-upstream.ts';
-import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { jsonReply, type Reply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
 import { bytesOf, recorded, upstreamOf, type Vendor, vendorNames } from '#test/vendor-replies.ts';
 
 const words = 'Grüße, 你好 😀: "a\\b"\nBye.';
@@ -64,27 +56,6 @@ async function sentBack(vendor: Vendor, message: unknown): Promise<string> {
 }
 
 const textOf = (deltas: Delta[], key: string): string => deltas.map((delta) => delta[key] ?? '').join('');
-
-describe('a stream of thousands of parts', () => {
-  it('does not hold the event loop', async () => {
-    const parts = [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' } }];
-    const image = toEvent({ candidates: [{ content: { role: 'model', parts }, index: 0 }] });
-    const end = toEvent({ candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] }, index: 0, finishReason: 'STOP' }] });
-    upstream.script((answering) => {
-      answering.head();
-      // Each part is a chunk of HTTP.
-      for (let nth = 0; nth < 8_000; nth += 1) answering.response.write(image);
-      answering.response.end(end);
-    });
-    const body = JSON.stringify({ model: 'gemini', max_tokens: 50, messages: hello, stream: true });
-    let status = 0;
-    const heldMs = await measureLongestHold(async () => {
-      ({ status } = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body }));
-    });
-    expect(status).toBe(200);
-    expect(heldMs).toBeLessThan(250);
-  });
-});
 
 describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vendor) => {
   it('is told role first, text as it comes, then the reason, usage and statistics', async () => {

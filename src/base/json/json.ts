@@ -135,6 +135,8 @@ function isHeld(value: number): boolean {
 
 /** Parses text that may be anything; undefined if it is not JSON within the bounds. */
 export function tryParseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
+  // Event streams can have 100,000 events without data, and the error for each takes 10 µs.
+  if (text === '') return undefined;
   try {
     return parseJson(text, bounds);
   } catch {

@@ -1,4 +1,4 @@
-import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
+import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import { type Seal, SealFault } from '#base/secrets/seal.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 
@@ -13,4 +13,15 @@ export function openSealed<Value>(seal: Seal, sealed: string, place: string): Va
     if (!(cause instanceof SealFault)) throw cause;
     throw new StoreFault('what is stored cannot be decrypted', { cause });
   }
+}
+
+/** Opens an object. Any other value, which another version may have stored, is read as an object without fields. */
+export function openSealedObject(seal: Seal, sealed: string, place: string): JsonObject {
+  const value = openSealed<unknown>(seal, sealed, place);
+  return isJsonObject(value) ? value : {};
+}
+
+/** Returns the objects of a list that another version may have stored in another form. */
+export function toObjects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

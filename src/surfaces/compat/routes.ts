@@ -10,7 +10,7 @@ import type { Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
-import { parseBody, readModel } from '../http/read-request.ts';
+import { otherWorkFirst, parseBody, readModel } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -161,6 +161,7 @@ async function authorize(
   { use, ...named }: Named & { readonly use: 'chat' | 'embedding' },
 ): Promise<{ readonly target: Target; readonly body: unknown }> {
   const bytes = await handler.readJson(context);
+  const { length } = bytes;
   const parsed = named.encodedId === undefined ? parseBody(bytes) : undefined;
   const deployment = named.encodedId === undefined ? readModel(parsed) : readId(named.encodedId);
   const { id, record, request } = context;
@@ -168,7 +169,9 @@ async function authorize(
   const wantsTrace = request.headers['x-parley-trace'] === 'true';
   const target = await calls.authorize({ id, deployment, caller, record, origin: request, wantsTrace }, use);
   if (named.version !== undefined || named.needsVersion) checkVersion(named);
-  return { target, body: parsed ?? parseBody(bytes) };
+  const body = parsed ?? parseBody(bytes);
+  await otherWorkFirst(length);
+  return { target, body };
 }
 
 function checkVersion({ version, needsVersion }: Named): void {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { parseBody, readModel } from './read-request.ts';
+import { otherWorkFirst, parseBody, readModel } from './read-request.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RequestHandler } from './request-handler.ts';
 
@@ -24,11 +24,14 @@ export async function authorizeByModel(
   { context, caller }: { readonly context: RequestContext; readonly caller: Caller },
   { deployment: inPath, unnamed }: Naming = {},
 ): Promise<Authorized> {
-  const value = toNamed(parseBody(await handler.readJson(context)), inPath);
+  const bytes = await handler.readJson(context);
+  const { length } = bytes;
+  const value = toNamed(parseBody(bytes), inPath);
   const deployment = readModel(value, unnamed);
   const { id, record, request } = context;
   record.deployment(deployment);
   const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
+  await otherWorkFirst(length);
   return { target, value };
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { authorizeByModel } from './authorize-by-model.ts';
 import { readBody } from './read-request.ts';
 import { stalledMs } from './replies/event-stream.ts';
 import { sendJson } from './replies/send-json.ts';
@@ -51,4 +52,29 @@ test('a reader that does not take an answer is not waited for without a bound', 
     return response.socket?.timeout;
   });
   expect(waited).toBe(stalledMs);
+});
+
+const largeText = JSON.stringify({ model: 'm', text: 'a'.repeat(2 ** 21) });
+
+test('other work runs between the end of a large body and its use', async () => {
+  const message = `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${largeText.length}\r\n\r\n${largeText}`;
+  const log = await serving(message, async (request) => {
+    const steps: string[] = [];
+    request.once('end', () => setImmediate(() => steps.push('other work')));
+    await readBody(request, 2 ** 23);
+    return [...steps, 'use'];
+  });
+  expect(log).toEqual(['other work', 'use']);
+});
+
+test('other work runs between the parsing of a large body and its check', async () => {
+  const steps: string[] = [];
+  const authorize = async (): Promise<object> => {
+    setImmediate(() => steps.push('other work'));
+    return {};
+  };
+  const context = { id: 'r', record: { deployment: () => undefined }, request: {} };
+  const deps = { handler: { readJson: () => Buffer.from(largeText) }, calls: { authorize } };
+  await authorizeByModel(deps as never, { context, caller: {} } as never);
+  expect([...steps, 'check']).toEqual(['other work', 'check']);
 });

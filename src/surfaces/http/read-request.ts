@@ -9,6 +9,7 @@ import { unauthorized } from '#domain/callers/identify.ts';
 const wellFormedId = /^[\w.:-]{1,128}$/;
 /** Of the fields that carry credentials. */
 const lengthsOfNames: ReadonlySet<number> = new Set(['authorization', 'api-key', 'x-api-key'].map(({ length }) => length));
+const largeBodyBytes = 1024 ** 2;
 const bearer = /^bearer +(\S.*)$/i;
 
 /** The caller's `X-Request-Id` if it is well-formed, else a new one. */
@@ -144,7 +145,9 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     };
     const end = (): void => {
       finish();
-      resolve(toWhole(pieces, bytes));
+      const whole = toWhole(pieces, bytes);
+      if (bytes > largeBodyBytes) setImmediate(resolve, whole);
+      else resolve(whole);
     };
     const fail = (): void => {
       finish();
@@ -153,6 +156,14 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     request.on('data', take).on('end', end).on('close', fail);
     signal?.addEventListener('abort', fail);
   });
+}
+
+/**
+ * Lets other requests run before the next step with a body, if it has so many bytes that joining, parsing, and checking it together
+ * hold the event loop. Take the length before `parseBody`, which can free the bytes.
+ */
+export async function otherWorkFirst(bytes: number): Promise<void> {
+  if (bytes > largeBodyBytes) await new Promise(setImmediate);
 }
 
 function brokenOff(): ParleyError {

@@ -7,6 +7,7 @@ import type { Clock } from '#base/time/clock.ts';
 import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { AccountToken } from '../account-token.ts';
+import { withBoundedEvents } from './bounded-events.ts';
 import type { VendorName } from './dialect.ts';
 
 type AuthOptions = NonNullable<GoogleVertexProviderSettings['googleAuthOptions']>;
@@ -55,7 +56,8 @@ export async function openProvider(name: VendorName, upstream: Upstream, { http,
   const { endpoint, region, headers, timeouts } = upstream;
   const key = keyOf(name, upstream);
   // Packages know `fetch` by the browser's type; what they hand over are texts and addresses.
-  const fetch = toFetch(http, { timeouts, maxBytes: maxReplyBytes, maxEventBytes }) as typeof globalThis.fetch;
+  const send = toFetch(http, { timeouts, maxBytes: maxReplyBytes, maxEventBytes }) as typeof globalThis.fetch;
+  const fetch: typeof send = async (...asked) => withBoundedEvents(await send(...asked));
   const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenBytes });
   const token = key?.kind === 'account' ? new AccountToken(key, { fetch: tokenFetch, clock }) : undefined;
   const common = { ...(endpoint && { baseURL: trimEndSlashes(endpoint.href) }), headers: { ...headers }, fetch };

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { ChatTurn } from '#contract/page/stored-chat.ts';
 import type { ChatHead, ChatPlace, DeletedChat } from '#domain/chats/chat-store.ts';
-import { openSealed } from '../open-sealed.ts';
+import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-schema.ts';
 
@@ -22,7 +22,7 @@ export function toHead(seal: Seal, row: HeadRow): ChatHead {
     updatedAtMs: row.updated_at_ms,
     pinned: row.shelf === shelves.pinned,
     archived: row.shelf === shelves.archived,
-    fields: openSealed(seal, row.sealed_head, toSealPlace('chat', row)),
+    fields: openSealedObject(seal, row.sealed_head, toSealPlace('chat', row)),
   };
 }
 
@@ -36,7 +36,7 @@ export function toSealPlace(what: 'chat' | 'rest', { subject, id }: ChatPlace): 
 }
 
 export function openTurn(seal: Seal, { subject, chat, id, sealed_turn }: Omit<ChatTurnRow, 'revision' | 'bytes'>): JsonObject {
-  return openSealed(seal, sealed_turn, JSON.stringify(['turn', subject, chat, id]));
+  return openSealedObject(seal, sealed_turn, JSON.stringify(['turn', subject, chat, id]));
 }
 
 export function toTurnRow(

@@ -40,7 +40,7 @@ export interface ChatTurnRow {
   readonly sealed_turn: string;
 }
 
-interface ChatShareRow {
+export interface ChatShareRow {
   readonly subject: string;
   readonly id: string;
   readonly chat: string;

@@ -16,7 +16,7 @@ import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealed } from '../open-sealed.ts';
+import { openSealedObject } from '../open-sealed.ts';
 import { listRows, toMark } from './chat-pages.ts';
 import {
   bytesOfTurns,
@@ -116,10 +116,10 @@ export class SqlChatStore implements ChatStore {
         .where('chat', '=', place.id)
         .where('revision', '>', since)
         .execute();
-      const turns = rows.map((turn) => openTurn(this.#seal, turn));
+      const turns = rows.map((turn) => openTurn(this.#seal, turn)).filter(({ id }) => typeof id === 'string');
       return {
         head: toHead(this.#seal, row),
-        rest: openSealed(this.#seal, row.sealed_rest, toSealPlace('rest', place)),
+        rest: openSealedObject(this.#seal, row.sealed_rest, toSealPlace('rest', place)),
         turns: turns.sort((one, other) => Number(one.atMs) - Number(other.atMs)),
       };
     });
@@ -205,7 +205,7 @@ export class SqlChatStore implements ChatStore {
     { change, there, revision }: { change: ChatChange; there: ChatRow | undefined; revision: number },
   ): Omit<ChatRow, 'bytes'> {
     const fields = there === undefined ? {} : toHead(this.#seal, there).fields;
-    const rest = there === undefined ? {} : openSealed<object>(this.#seal, there.sealed_rest, toSealPlace('rest', place));
+    const rest = there === undefined ? {} : openSealedObject(this.#seal, there.sealed_rest, toSealPlace('rest', place));
     const isArchived = change.archived ?? there?.shelf === shelves.archived;
     const isPinned = change.pinned ?? there?.shelf === shelves.pinned;
     const shown = isPinned ? shelves.pinned : shelves.listed;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealed } from '../open-sealed.ts';
+import { openSealedObject } from '../open-sealed.ts';
 import type { LookedRow } from './chat-pages.ts';
 import { openTurn, shelves, toSealPlace } from './chat-rows.ts';
 import type { ChatText } from './chat-texts.ts';
@@ -41,7 +41,7 @@ export async function readChatTexts(
   const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
   return new Map(
     chats.map(({ id, sealed_head }) => {
-      const fields = openSealed<JsonObject>(seal, sealed_head, toSealPlace('chat', { subject, id }));
+      const fields = openSealedObject(seal, sealed_head, toSealPlace('chat', { subject, id }));
       const spoken = (said.get(id) ?? []).map((turn) => String(openTurn(seal, turn).text));
       const text = [listedTextOf(fields), ...spoken].join('\n').toLowerCase();
       return [id, { revision: revisions.get(id) ?? 0, fields, text }];
@@ -65,7 +65,7 @@ export async function findInLargeChat(
       .executeTakeFirst(),
   );
   if (chat === undefined) return undefined;
-  const fields = openSealed<JsonObject>(seal, chat.sealed_head, toSealPlace('chat', { subject, id }));
+  const fields = openSealedObject(seal, chat.sealed_head, toSealPlace('chat', { subject, id }));
   let missing = without(words, listedTextOf(fields));
   for (let after = ''; missing.length > 0; ) {
     const turns = await database.run((kysely) =>

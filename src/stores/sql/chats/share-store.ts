@@ -1,13 +1,23 @@
 import type { Kysely } from 'kysely';
+import { isJsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
-import type { ChatShare, ChatSnapshot, NewShare, OpenedShare, ShareBounds, ShareStore } from '#domain/chats/chat-share.ts';
+import type {
+  ChatShare,
+  ChatSnapshot,
+  NewShare,
+  OpenedShare,
+  ShareBounds,
+  SharedFile,
+  ShareStore,
+} from '#domain/chats/chat-share.ts';
 import type { ChatPlace } from '#domain/chats/chat-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealed } from '../open-sealed.ts';
+import { openSealed, openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import { findChat, lockOwner } from './chat-rows.ts';
+import type { ChatShareRow } from './chat-schema.ts';
 
 /** Snapshots of chats, a row each, sealed; a row is found by the hash of its token. */
 export class SqlShareStore implements ShareStore {
@@ -64,7 +74,7 @@ export class SqlShareStore implements ShareStore {
     );
     return rows.map((row) => ({
       ...{ id: row.id, chat: row.chat, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
-      title: openSealed<string>(this.#seal, row.sealed_title, toSealPlace('title', row)),
+      title: openTitle(this.#seal, row),
     }));
   }
 
@@ -86,12 +96,25 @@ export class SqlShareStore implements ShareStore {
         .where('expires_at_ms', '>', nowMs)
         .executeTakeFirst(),
     );
-    if (row === undefined) return undefined;
-    const title = openSealed<string>(this.#seal, row.sealed_title, toSealPlace('title', row));
-    const content = openSealed<Omit<ChatSnapshot, 'title'>>(this.#seal, row.sealed_content, toSealPlace('content', row));
-    const { subject, created_at_ms: createdAtMs, expires_at_ms: expiresAtMs } = row;
-    return { subject, createdAtMs, expiresAtMs, snapshot: { title, ...content } };
+    const snapshot = row && openSnapshot(this.#seal, row);
+    if (row === undefined || snapshot === undefined) return undefined;
+    return { subject: row.subject, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms, snapshot };
   }
+}
+
+type SealedShare = Pick<ChatShareRow, 'subject' | 'id' | 'sealed_title' | 'sealed_content'>;
+
+function openTitle(seal: Seal, row: Omit<SealedShare, 'sealed_content'>): string {
+  return String(openSealed(seal, row.sealed_title, toSealPlace('title', row)));
+}
+
+/** Opens the snapshot of a share. Another version may have stored it in another form, which is undefined, as if the share did not exist. */
+export function openSnapshot(seal: Seal, row: SealedShare): ChatSnapshot | undefined {
+  const { deployment, turns, files } = openSealedObject(seal, row.sealed_content, toSealPlace('content', row));
+  const areFiles = (list: unknown): list is SharedFile[] =>
+    Array.isArray(list) && list.every((file) => typeof file?.path === 'string' && typeof file.etag === 'string');
+  if (!Array.isArray(turns) || !turns.every(isJsonObject) || !areFiles(files)) return undefined;
+  return { title: openTitle(seal, row), deployment: String(deployment), turns, files };
 }
 
 /** Of anybody: what has expired is no more, whoever shared it. */

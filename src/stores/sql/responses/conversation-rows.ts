@@ -3,8 +3,8 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { ConversationPlace } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
-import { requireStorable } from '#stores/sql/engine/read-entry.ts';
-import { openSealed } from '../open-sealed.ts';
+import { requireStorable } from '../engine/read-entry.ts';
+import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ConversationItemRow } from './response-schema.ts';
 
@@ -20,7 +20,7 @@ export function openItem(
   seal: Seal,
   { conversation, nth, sealed_item }: Pick<ConversationItemRow, 'conversation' | 'nth' | 'sealed_item'>,
 ): JsonObject {
-  return openSealed(seal, sealed_item, toItemPlace(conversation, nth));
+  return openSealedObject(seal, sealed_item, toItemPlace(conversation, nth));
 }
 
 /** Adds items behind the others; undefined if the conversation is gone, `taken` for an id that is there already: then none is added. */

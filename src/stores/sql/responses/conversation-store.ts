@@ -13,7 +13,7 @@ import type {
 import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import { livesAt } from '../engine/lives-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { openSealed } from '../open-sealed.ts';
+import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import { appendItems, openItem } from './conversation-rows.ts';
 import type { ConversationRow } from './response-schema.ts';
@@ -208,7 +208,7 @@ export class SqlConversationStore implements ConversationStore {
   }
 
   #toConversation({ id, subject, created_at_ms, sealed_metadata }: FoundRow): StoredConversation {
-    return { id, subject, createdAtMs: created_at_ms, metadata: openSealed(this.#seal, sealed_metadata, id) };
+    return { id, subject, createdAtMs: created_at_ms, metadata: openSealedObject(this.#seal, sealed_metadata, id) };
   }
 }
 

@@ -1,10 +1,10 @@
-import type { JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { ResponseStatus, RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
 import { itemsOf } from '#domain/responses/stored-items.ts';
-import { requireStorable } from '#stores/sql/engine/read-entry.ts';
-import { openSealed } from '../open-sealed.ts';
+import { requireStorable } from '../engine/read-entry.ts';
+import { openSealedObject, toObjects } from '../open-sealed.ts';
 import type { ResponseRow } from './response-schema.ts';
 
 /** What of a response is sealed. */
@@ -57,12 +57,14 @@ function idsOf(stored: StoredResponse): readonly string[] {
 }
 
 export function fromRow(seal: Seal, row: ReadRow): StoredResponse {
-  const { response, input, items } = openSealed<Content>(seal, row.sealed_content, row.id);
+  const { response, input, items } = openSealedObject(seal, row.sealed_content, row.id);
   const status = row.status as ResponseStatus;
   return {
     ...{ id: row.id, subject: row.subject, status, isBackground: row.is_background === 1 },
     ...{ previousId: row.previous_id ?? undefined, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
-    ...{ response: { ...response, status }, input, items },
+    response: { ...(isJsonObject(response) && response), status },
+    input: toObjects(input),
+    items: items === undefined ? undefined : toObjects(items),
   };
 }
 
