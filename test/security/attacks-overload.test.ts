@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as passed } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
+import { startPaced } from '#test/paced-server.ts';
 import { withKey } from '#test/start-service.ts';
 import { pathOf } from '../applications/support.ts';
 import { inTime } from './fuzz-support.ts';
@@ -125,6 +127,51 @@ describe('a header field', () => {
       expect(String(said)).toMatch(/^HTTP\/1\.1 431 /);
       socket.destroy();
     }
+  });
+});
+
+async function readAll(socket: Socket): Promise<string> {
+  let said = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    said += piece;
+  });
+  if (!socket.destroyed) await once(socket, 'close');
+  return said;
+}
+
+describe('a slow body', () => {
+  it('that only trickles is ended, and so is one that never comes', async () => {
+    const { open } = await startPaced();
+    const trickle = open('/');
+    const dripping = setInterval(() => trickle.write('x'), 20);
+    onTestFinished(() => clearInterval(dripping));
+    expect(await Promise.all([readAll(trickle), readAll(open('/'))])).toEqual([
+      'refused: ERR_HTTP_REQUEST_TIMEOUT',
+      'refused: ERR_HTTP_REQUEST_TIMEOUT',
+    ]);
+  });
+
+  it('that comes on is read to its end, however long it takes', async () => {
+    const { open } = await startPaced();
+    const socket = open('/');
+    const whole = readAll(socket);
+    for (let sent = 0; sent < 6_000; sent += 600) {
+      socket.write('x'.repeat(600));
+      await passed(40);
+    }
+    expect(await whole).toMatch(/whole$/);
+  });
+
+  it('is not blamed on its sender where nobody reads it yet', async () => {
+    const { open } = await startPaced();
+    const socket = open('/later');
+    socket.write('x'.repeat(6_000));
+    expect(await readAll(socket)).toMatch(/whole$/);
+  });
+
+  it('of a request that is being answered already ends without a word', async () => {
+    const { open } = await startPaced();
+    expect(await readAll(open('/early'))).toMatch(/begun\r\n$/);
   });
 });
 

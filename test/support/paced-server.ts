@@ -1,0 +1,30 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { paceBodies } from '#surfaces/http/body-pace.ts';
+import { listeningAt } from './listening.ts';
+
+/** A server that reads bodies at a pace of at least 1000 bytes in 100 ms, but for what is to be read later. */
+export async function startPaced(): Promise<{ server: Server; open: (head: string) => Socket }> {
+  const server = createServer((request, response) => {
+    if (request.url === '/later') setTimeout(() => request.resume(), 500);
+    else request.resume();
+    if (request.url === '/early') response.writeHead(200).write('begun');
+    request.on('end', () => response.end('whole'));
+  });
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => socket.end(`refused: ${error.code}`));
+  paceBodies(server, { windowMs: 100, minBytes: 1_000 });
+  server.listen(0, '127.0.0.1');
+  await listeningAt(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const open = (path: string): Socket => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 6000\r\n\r\n`);
+    return socket;
+  };
+  return { server, open };
+}
