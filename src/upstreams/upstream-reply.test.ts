@@ -7,7 +7,7 @@ const events = event.repeat(4_000);
 /** Longer than the work of one turn of the event loop. */
 const workMs = 12;
 
-/** Records what it reads, and works for some time on each piece. */
+/** Records each piece and works for some time on it. */
 class SlowReader implements EventReader {
   readonly log: string[];
   hasEnded = false;

@@ -1,5 +1,5 @@
 import type { Exchange, HttpClient, HttpFault, HttpRequest, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
-import { EventSplitter, EventTooLarge } from '#base/stream/event-splitter.ts';
+import { EventSplitter, EventTooLarge, eventAt } from '#base/stream/event-splitter.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
@@ -147,7 +147,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     this.exchange?.cancel();
   }
 
-  /** Takes what one read of the connection brought. */
+  /** Reads the events that are complete after one read of the connection. */
   #push(text: string): void {
     try {
       const events = this.#splitter?.push(text) ?? '';
@@ -275,6 +275,6 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
 /** Returns where the piece that begins at an index ends: at the end of an event. */
 function findPieceEnd(events: string, at: number): number {
   if (events.length - at <= pieceLength) return events.length;
-  const end = events.indexOf('\n\n', at + pieceLength);
-  return end === -1 ? events.length : end + 2;
+  const last = at + pieceLength;
+  return last + eventAt(events, last).length;
 }
