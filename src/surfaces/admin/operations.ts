@@ -1,7 +1,10 @@
 import {
   type ApiOperation,
   anyObject,
+  buildArray,
   buildObject,
+  buildOptionalObject,
+  buildPage,
   inQuery,
   json,
   type NamedSchema,
@@ -13,6 +16,8 @@ import { outcomes } from './calls.ts';
 const text = { type: 'string' };
 const orNull = (type: string): Schema => ({ type: [type, 'null'] });
 const moment = { type: 'integer', description: 'Milliseconds since the epoch.' };
+
+const nextToken = { ...orNull('string'), description: 'For `token` of the next page; null after the last.' };
 
 const amounts = {
   calls: { type: 'integer' },
@@ -46,85 +51,73 @@ const callsPage: NamedSchema = {
     object: { const: 'list' },
     from: { ...text, description: 'The first day, in UTC.' },
     to: { ...text, description: 'The last day, included.' },
-    data: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          id: text,
-          at: { ...moment, description: 'When it began, in milliseconds since the epoch.' },
-          requestId: text,
-          user: text,
-          project: text,
-          deployment: text,
-          path: {
-            type: 'array',
-            items: text,
-            description:
-              'Ids of deployments, from the one that the caller asked to this one: more than one if an application called it.',
-          },
-          operation: { enum: ['chat', 'embeddings', 'passthrough'] },
-          outcome: { enum: outcomes },
-          status: { type: 'integer', description: 'Of the answer; 499 if the caller left before it.' },
-          promptTokens: { type: 'integer' },
-          completionTokens: { type: 'integer' },
-          cost: { type: 'number', description: 'USD.' },
-          durationMs: { type: 'number' },
-          cacheReadTokens: { type: 'integer', description: 'Tokens of the prompt that came from the cache of the upstream.' },
-          cacheWriteTokens: { type: 'integer', description: 'Tokens of the prompt that were written to it.' },
-          cacheWrite1hTokens: { type: 'integer', description: 'Those of them that it keeps for an hour instead of 5 minutes.' },
-          serviceTier: { type: 'string', description: 'Tier that the upstream served the call in.' },
-          session: { type: 'string', description: 'Id of the session or conversation that the client named.' },
-          key: {
-            type: 'string',
-            description: 'Id of the key that the user made for it. Absent: it came with a token, or a key of the configuration.',
-          },
+    data: buildArray(
+      buildOptionalObject({
+        id: text,
+        at: { ...moment, description: 'When it began, in milliseconds since the epoch.' },
+        requestId: text,
+        user: text,
+        project: text,
+        deployment: text,
+        path: {
+          type: 'array',
+          items: text,
+          description:
+            'Ids of deployments, from the one that the caller asked to this one: more than one if an application called it.',
         },
-      },
-    },
-    nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
+        operation: { enum: ['chat', 'embeddings', 'passthrough'] },
+        outcome: { enum: outcomes },
+        status: { type: 'integer', description: 'Of the answer; 499 if the caller left before it.' },
+        promptTokens: { type: 'integer' },
+        completionTokens: { type: 'integer' },
+        cost: { type: 'number', description: 'USD.' },
+        durationMs: { type: 'number' },
+        cacheReadTokens: { type: 'integer', description: 'Tokens of the prompt that came from the cache of the upstream.' },
+        cacheWriteTokens: { type: 'integer', description: 'Tokens of the prompt that were written to it.' },
+        cacheWrite1hTokens: { type: 'integer', description: 'Those of them that it keeps for an hour instead of 5 minutes.' },
+        serviceTier: { type: 'string', description: 'Tier that the upstream served the call in.' },
+        session: { type: 'string', description: 'Id of the session or conversation that the client named.' },
+        key: {
+          type: 'string',
+          description: 'Id of the key that the user made for it. Absent: it came with a token, or a key of the configuration.',
+        },
+      }),
+    ),
+    nextToken,
   }),
 };
 
 const ratings: NamedSchema = {
   name: 'Ratings',
-  schema: buildObject({
-    object: { const: 'list' },
-    data: {
-      type: 'array',
-      items: buildObject({
-        id: text,
-        at: moment,
-        deployment: orNull('string'),
-        user: orNull('string'),
-        rate: { type: ['boolean', 'number', 'null'] },
-        comment: orNull('string'),
-        responseId: orNull('string'),
-        requestId: orNull('string'),
-      }),
-    },
-    nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
-  }),
+  schema: buildPage(
+    buildObject({
+      id: text,
+      at: moment,
+      deployment: orNull('string'),
+      user: orNull('string'),
+      rate: { type: ['boolean', 'number', 'null'] },
+      comment: orNull('string'),
+      responseId: orNull('string'),
+      requestId: orNull('string'),
+    }),
+    nextToken,
+  ),
 };
 
 const auditPage: NamedSchema = {
   name: 'AuditPage',
-  schema: buildObject({
-    object: { const: 'list' },
-    data: {
-      type: 'array',
-      items: buildObject({
-        id: text,
-        at: moment,
-        action: { ...text, description: 'Such as `consent.accepted`.' },
-        user: orNull('string'),
-        object: orNull('string'),
-        requestId: orNull('string'),
-        details: anyObject,
-      }),
-    },
-    nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
-  }),
+  schema: buildPage(
+    buildObject({
+      id: text,
+      at: moment,
+      action: { ...text, description: 'Such as `consent.accepted`.' },
+      user: orNull('string'),
+      object: orNull('string'),
+      requestId: orNull('string'),
+      details: anyObject,
+    }),
+    nextToken,
+  ),
 };
 
 const reason: Schema = buildObject({ code: text, message: text });
@@ -134,65 +127,53 @@ const fault: Schema = buildObject({ file: text, path: text, message: text, hint:
   'isNotice',
 ]);
 
-const upstream: Schema = {
-  type: 'object',
-  properties: {
-    id: text,
-    deployment: text,
-    protocol: text,
-    origin: { ...orNull('string'), description: 'Scheme, host and port of its address.' },
-    region: orNull('string'),
-    model: { ...text, description: 'Its own name of the model.' },
-    weight: { type: 'number' },
-    tier: { type: 'integer' },
-    state: { enum: ['ok', 'rate_limited', 'failing'] },
-    failuresInARow: { type: 'integer' },
-    refusedStatus: {
-      ...orNull('integer'),
-      description:
-        'The status of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. Null after one that it answered.',
-    },
-    lastError: {
-      ...orNull('string'),
-      description: 'Why the last failed call found no connection or no answer. Null after a call that succeeded.',
-    },
-    offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
+const upstream: Schema = buildOptionalObject({
+  id: text,
+  deployment: text,
+  protocol: text,
+  origin: { ...orNull('string'), description: 'Scheme, host and port of its address.' },
+  region: orNull('string'),
+  model: { ...text, description: 'Its own name of the model.' },
+  weight: { type: 'number' },
+  tier: { type: 'integer' },
+  state: { enum: ['ok', 'rate_limited', 'failing'] },
+  failuresInARow: { type: 'integer' },
+  refusedStatus: {
+    ...orNull('integer'),
+    description:
+      'The status of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. Null after one that it answered.',
   },
-};
+  lastError: {
+    ...orNull('string'),
+    description: 'Why the last failed call found no connection or no answer. Null after a call that succeeded.',
+  },
+  offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
+});
 
-const store: Schema = {
-  type: 'object',
-  properties: {
-    holds: { enum: ['records', 'files', 'limits'] },
-    kind: { enum: ['sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] },
-    isAway: { type: 'boolean', description: 'Whether it is out of reach.' },
-  },
-};
+const store: Schema = buildOptionalObject({
+  holds: { enum: ['records', 'files', 'limits'] },
+  kind: { enum: ['sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] },
+  isAway: { type: 'boolean', description: 'Whether it is out of reach.' },
+});
 
 const state: NamedSchema = {
   name: 'NodeState',
   schema: buildObject({
     node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
-    health: {
-      type: 'object',
-      properties: { status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } },
-    },
+    health: buildOptionalObject({ status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } }),
     hindrances: { type: 'array', description: 'Why the node takes no calls now.', items: reason },
     stores: { type: 'array', items: store },
     upstreams: { type: 'array', items: upstream },
-    configuration: {
-      type: 'object',
-      properties: {
-        files: { type: 'array', items: text },
-        loadedAt: moment,
-        refusedAt: {
-          ...orNull('integer'),
-          description: 'When changed files were refused; null if the last ones are in force.',
-        },
-        faults: { type: 'array', description: 'Of the files that were refused last.', items: fault },
-        warnings: { type: 'array', items: fault },
+    configuration: buildOptionalObject({
+      files: { type: 'array', items: text },
+      loadedAt: moment,
+      refusedAt: {
+        ...orNull('integer'),
+        description: 'When changed files were refused; null if the last ones are in force.',
       },
-    },
+      faults: { type: 'array', description: 'Of the files that were refused last.', items: fault },
+      warnings: { type: 'array', items: fault },
+    }),
   }),
 };
 

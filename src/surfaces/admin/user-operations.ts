@@ -1,5 +1,13 @@
 import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
-import { type ApiOperation, buildObject, inPath, inQuery, json, type NamedSchema } from '../http/operations/operation.ts';
+import {
+  type ApiOperation,
+  buildObject,
+  buildPage,
+  inPath,
+  inQuery,
+  json,
+  type NamedSchema,
+} from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames } from '../http/operations/operation-examples.ts';
 
@@ -10,23 +18,19 @@ const nextToken = { ...textOrNull, description: 'The `token` of the next page. N
 
 const adminKeys: NamedSchema = {
   name: 'AdminKeyPage',
-  schema: buildObject({
-    object: { const: 'list' },
-    data: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: [...userKeyFields.required, 'source', 'user', 'project'],
-        properties: {
-          ...userKeyFields.properties,
-          source: { const: 'user', description: 'The user created the key.' },
-          user: { ...text, description: 'ID of the user.' },
-          project: text,
-        },
+  schema: buildPage(
+    {
+      type: 'object',
+      required: [...userKeyFields.required, 'source', 'user', 'project'],
+      properties: {
+        ...userKeyFields.properties,
+        source: { const: 'user', description: 'The user created the key.' },
+        user: { ...text, description: 'ID of the user.' },
+        project: text,
       },
     },
     nextToken,
-  }),
+  ),
 };
 
 const blockedUser: NamedSchema = {
@@ -39,10 +43,7 @@ const blockedUser: NamedSchema = {
   }),
 };
 
-const blockedUsers: NamedSchema = {
-  name: 'BlockedUserPage',
-  schema: buildObject({ object: { const: 'list' }, data: { type: 'array', items: blockedUser }, nextToken }),
-};
+const blockedUsers: NamedSchema = { name: 'BlockedUserPage', schema: buildPage(blockedUser, nextToken) };
 
 const paging = [
   inQuery('token', '`nextToken` of the previous page.'),

@@ -1,4 +1,4 @@
-import { anyObject, buildObject, type NamedSchema } from '../http/operations/operation.ts';
+import { anyObject, buildObject, buildOptionalObject, type NamedSchema } from '../http/operations/operation.ts';
 import { customContent, customContentDelta, statistics, tokenCounts } from '../http/operations/operation-replies.ts';
 
 const text = { type: 'string' };
@@ -9,22 +9,18 @@ const call = { type: 'object', properties: { name: text, arguments: { ...text, d
 
 const functionCall = { ...call, type: ['object', 'null'] };
 
-const toolCall = {
-  type: 'object',
-  properties: { index: count, id: text, type: text, function: call },
+const toolCall = buildOptionalObject({ index: count, id: text, type: text, function: call });
+
+const messageFields = {
+  role: { const: 'assistant' },
+  content: { type: ['string', 'null'] },
+  refusal: { type: ['string', 'null'] },
+  function_call: functionCall,
+  tool_calls: { ...list(toolCall), type: ['array', 'null'] },
+  custom_content: { ...customContent, description: 'What the reply has beside its text.' },
 };
 
-const message = {
-  type: 'object',
-  properties: {
-    role: { const: 'assistant' },
-    content: { type: ['string', 'null'] },
-    refusal: { type: ['string', 'null'] },
-    function_call: functionCall,
-    tool_calls: { ...list(toolCall), type: ['array', 'null'] },
-    custom_content: { ...customContent, description: 'What the reply has beside its text.' },
-  },
-};
+const message = buildOptionalObject(messageFields);
 
 const usage: NamedSchema = {
   name: 'TokenUsage',
@@ -49,13 +45,10 @@ const finishReason = {
   description: '`stop`, `length`, `function_call`, `tool_calls` or `content_filter`; an upstream may have others.',
 };
 
-const delta = {
-  ...message,
-  properties: {
-    ...message.properties,
-    custom_content: { ...customContentDelta, description: 'Additions to what the reply has beside its text.' },
-  },
-};
+const delta = buildOptionalObject({
+  ...messageFields,
+  custom_content: { ...customContentDelta, description: 'Additions to what the reply has beside its text.' },
+});
 
 /**
  * Generated clients type an answer as a whole reply or a chunk, and read only what both may have: a chunk is described with a

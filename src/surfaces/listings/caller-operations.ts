@@ -4,6 +4,7 @@ import {
   type ApiOperation,
   asItCame,
   buildObject,
+  buildOptionalObject,
   json,
   listOf,
   type NamedSchema,
@@ -79,13 +80,10 @@ const documentList: NamedSchema = {
 
 const starters: NamedSchema = {
   name: 'DeploymentConfiguration',
-  schema: {
-    type: 'object',
-    properties: {
-      starters: { type: 'array', items: text },
-      schema: { type: 'object', description: 'JSON Schema of the choice: its property `starter` has one of them.' },
-    },
-  },
+  schema: buildOptionalObject({
+    starters: { type: 'array', items: text },
+    schema: { type: 'object', description: 'JSON Schema of the choice: its property `starter` has one of them.' },
+  }),
 };
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];

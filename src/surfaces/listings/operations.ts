@@ -11,7 +11,7 @@ import {
 } from '#surfaces/http/operations/operation.ts';
 import { keyErrors } from '#surfaces/http/operations/operation-errors.ts';
 import { exampleNames } from '#surfaces/http/operations/operation-examples.ts';
-import { buildObject } from '../http/operations/operation.ts';
+import { buildArray, buildObject } from '../http/operations/operation.ts';
 import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };
@@ -169,10 +169,7 @@ const names: ApiOperation = {
     {
       status: 200,
       description: 'Their ids.',
-      content: json({
-        type: 'array',
-        items: buildObject({ id: text, object: { enum: deploymentKinds } }),
-      }),
+      content: json(buildArray(buildObject({ id: text, object: { enum: deploymentKinds } }))),
     },
   ],
   errors: [...keyErrors, 'invalid_request'],

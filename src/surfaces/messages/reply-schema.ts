@@ -1,4 +1,4 @@
-import { anyObject, buildObject, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { anyObject, buildObject, buildOptionalObject, type NamedSchema, type Schema } from '../http/operations/operation.ts';
 import { customContent, customContentDelta, statistics } from '../http/operations/operation-replies.ts';
 
 const text = { type: 'string' };
@@ -11,22 +11,16 @@ const parley: Schema = {
 };
 const parleyDelta: Schema = { ...parley, properties: { custom_content: customContentDelta, statistics } };
 
-const usage: Schema = {
-  type: 'object',
-  properties: {
-    input_tokens: { ...count, description: 'Without those that were read from the cache or written to it.' },
-    output_tokens: count,
-    cache_creation_input_tokens: count,
-    cache_read_input_tokens: count,
-    cache_creation: {
-      type: 'object',
-      properties: { ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count },
-    },
-    service_tier: { type: ['string', 'null'] },
-    cost: { type: 'number', description: 'USD, if the request asks for it.' },
-    output_tokens_details: { type: 'object', properties: { thinking_tokens: count } },
-  },
-};
+const usage: Schema = buildOptionalObject({
+  input_tokens: { ...count, description: 'Without those that were read from the cache or written to it.' },
+  output_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation: buildOptionalObject({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count }),
+  service_tier: { type: ['string', 'null'] },
+  cost: { type: 'number', description: 'USD, if the request asks for it.' },
+  output_tokens_details: { type: 'object', properties: { thinking_tokens: count } },
+});
 
 const stopReason: Schema = {
   enum: ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'pause_turn', 'refusal', 'model_context_window_exceeded', null],
@@ -114,19 +108,16 @@ export const messagesEvent: NamedSchema = {
       content: { type: 'array', items: block, description: 'Not there in an event.' },
       index: count,
       content_block: block,
-      delta: {
-        type: 'object',
-        properties: {
-          type: { enum: ['text_delta', 'input_json_delta', 'thinking_delta', 'signature_delta', 'citations_delta'] },
-          text,
-          partial_json: text,
-          thinking: text,
-          signature: text,
-          citation: anyObject,
-          stop_reason: stopReason,
-          stop_sequence: { type: ['string', 'null'] },
-        },
-      },
+      delta: buildOptionalObject({
+        type: { enum: ['text_delta', 'input_json_delta', 'thinking_delta', 'signature_delta', 'citations_delta'] },
+        text,
+        partial_json: text,
+        thinking: text,
+        signature: text,
+        citation: anyObject,
+        stop_reason: stopReason,
+        stop_sequence: { type: ['string', 'null'] },
+      }),
       usage,
       parley: parleyDelta,
       error: fault,

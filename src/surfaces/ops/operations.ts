@@ -1,9 +1,16 @@
-import { type Answer, type ApiOperation, anyObject, buildObject, json, type NamedSchema } from '../http/operations/operation.ts';
+import {
+  type Answer,
+  type ApiOperation,
+  anyObject,
+  buildArray,
+  buildObject,
+  json,
+  type NamedSchema,
+} from '../http/operations/operation.ts';
 
-const reasons = {
-  type: 'array',
-  items: buildObject({ code: { type: 'string', description: 'A stable word for programs.' }, message: { type: 'string' } }),
-};
+const reasons = buildArray(
+  buildObject({ code: { type: 'string', description: 'A stable word for programs.' }, message: { type: 'string' } }),
+);
 
 const health: NamedSchema = {
   name: 'Health',

@@ -6,7 +6,7 @@ import {
   RelocationRequest,
   ShareListRequest,
 } from '#contract/resource-requests.ts';
-import { type ApiOperation, buildObject, json, type Schema } from '../../http/operations/operation.ts';
+import { type ApiOperation, buildArray, buildObject, json, type Schema } from '../../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/operations/operation-errors.ts';
 import { exampleNames } from '../../http/operations/operation-examples.ts';
 
@@ -20,14 +20,13 @@ const permissions = { resourcePermissions: [{ url: appData, permissions: ['READ'
 const permissionsRequest = { name: 'PermissionsRequest', schema: PermissionsRequest };
 
 const granted: Schema = buildObject({
-  resourcePermissions: {
-    type: 'array',
-    items: buildObject({
+  resourcePermissions: buildArray(
+    buildObject({
       url: { type: 'string' },
       permissions: { type: 'array', items: { enum: ['READ', 'WRITE'] } },
       receiver: { type: 'string', description: 'Id of the deployment.' },
     }),
-  },
+  ),
 });
 
 function listOfNothing(key: string): Schema {

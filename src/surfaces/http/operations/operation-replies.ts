@@ -1,4 +1,4 @@
-import type { NamedSchema, Schema } from './operation.ts';
+import { buildOptionalObject, type NamedSchema, type Schema } from './operation.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -68,15 +68,12 @@ export const customContent = toCustomContent(stage);
 export const customContentDelta = toCustomContent(stageDelta);
 
 function toCustomContent(stages: NamedSchema): Schema {
-  return {
-    type: 'object',
-    properties: {
-      attachments: list(attachment),
-      stages: list(stages),
-      controls: list(control),
-      state: { type: 'object', description: 'To be sent back with the message.' },
-    },
-  };
+  return buildOptionalObject({
+    attachments: list(attachment),
+    stages: list(stages),
+    controls: list(control),
+    state: { type: 'object', description: 'To be sent back with the message.' },
+  });
 }
 
 export const tokenCounts = { prompt_tokens: count, completion_tokens: count, total_tokens: count };

@@ -128,9 +128,23 @@ export function buildObject(
   return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
 }
 
+/** Returns the schema of an object without required properties. */
+export function buildOptionalObject(properties: Readonly<Record<string, Schema | NamedSchema>>): Schema {
+  return { type: 'object', properties };
+}
+
+export function buildArray(items: Schema | NamedSchema): Schema {
+  return { type: 'array', items };
+}
+
+/** Returns the schema of one page of a list. `nextToken` is the schema of the field with that name. */
+export function buildPage(items: Schema | NamedSchema, nextToken: Schema): Schema {
+  return buildObject({ object: { const: 'list' }, data: buildArray(items), nextToken });
+}
+
 /** Returns the schema of a complete list, which is the answer of most listings. */
 export function listOf(items: Schema | NamedSchema): Schema {
-  return buildObject({ object: { const: 'list' }, data: { type: 'array', items } });
+  return buildObject({ object: { const: 'list' }, data: buildArray(items) });
 }
 
 /** Stands with operations that take bodies of two types: of such a body and no optional parameter some generators make clients that cannot be loaded. */
