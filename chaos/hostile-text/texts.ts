@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 
 /** Text that makes a regular expression, a parser, or a copy in a loop slow. */
-export interface HostileText {
+interface HostileText {
   readonly name: string;
   /** Returns about `length` characters. */
   readonly build: (length: number) => string;

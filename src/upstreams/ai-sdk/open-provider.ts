@@ -186,7 +186,7 @@ const openings: ReadonlySet<number> = new Set([91, 123]);
 const closings: ReadonlySet<number> = new Set([93, 125]);
 
 /** Returns the response with a bound on the items of each event of its stream. An event beyond it fails with UpstreamFault. */
-export function withBoundedEvents(response: Response): Response {
+function withBoundedEvents(response: Response): Response {
   const { body, headers, status, statusText } = response;
   if (body === null || !isEventStream(response)) return response;
   const counter = new ItemCounter();
