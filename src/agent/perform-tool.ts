@@ -22,6 +22,8 @@ interface PerformBounds {
 /** Runs a tool; its failure is a result. Rejects with the reason of the signal. */
 export async function performTool(tool: Tool, args: JsonObject, bounds: PerformBounds): Promise<ToolResult> {
   const { timeoutMs, onFault, toContext } = bounds;
+  // The client may have left while the arguments were checked.
+  bounds.signal.throwIfAborted();
   const signal = AbortSignal.any([bounds.signal, AbortSignal.timeout(timeoutMs)]);
   try {
     return await untilAborted(run(tool, args, toContext(signal)), signal);

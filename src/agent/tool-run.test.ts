@@ -33,6 +33,16 @@ describe('when the caller leaves', () => {
     }
     expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
   });
+
+  it('no tool starts whose arguments are still being checked', async () => {
+    const seen: AbortSignal[] = [];
+    const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
+    for await (const frame of run({ ask: model.ask, tools: [hanging(seen)] })) {
+      if (frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) break;
+    }
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    expect(seen).toEqual([]);
+  });
 });
 
 describe('a tool that reports', () => {
