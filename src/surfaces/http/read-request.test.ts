@@ -54,6 +54,15 @@ test('a reader that does not take an answer is not waited for without a bound', 
   expect(waited).toBe(stalledMs);
 });
 
+test('a body that is complete before it is read is whole, also if it came in several pieces', async () => {
+  const text = 'x'.repeat(100_000);
+  const { length } = await serving(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n${text}`, async (request) => {
+    while (request.readableLength < text.length) await new Promise(setImmediate);
+    return readBody(request, 1_000_000);
+  });
+  expect(length).toBe(text.length);
+});
+
 const largeText = JSON.stringify({ model: 'm', text: 'a'.repeat(2 ** 21) });
 
 test('other work runs between the end of a large body and its use', async () => {

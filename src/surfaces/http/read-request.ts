@@ -117,7 +117,8 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal?: ()
   const isHere = readableLength > 0 && readableLength === Number(headers['content-length']);
   if (!isHere) return gatherBody(request, maxBytes, signal?.());
   // A small body usually arrives together with its head.
-  const whole: Buffer = request.read();
+  // Without a length, Node 26 returns only the first of several pieces.
+  const whole: Buffer = request.read(readableLength);
   // The server still has to see the end of the body.
   request.resume();
   if (whole.length > maxBytes) throw tooLarge(maxBytes);
