@@ -10,7 +10,7 @@ const hanging = (seen: AbortSignal[]) =>
   });
 
 describe('when the caller leaves', () => {
-  it('every tool hears of it at once and the run ends', async () => {
+  it('every tool is aborted at once and the run ends', async () => {
     const seen: AbortSignal[] = [];
     const leaving = new AbortController();
     const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
@@ -22,7 +22,7 @@ describe('when the caller leaves', () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  it('by dropping the stream, every tool hears of it', async () => {
+  it('by dropping the stream, every tool is aborted', async () => {
     const seen: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
     for await (const frame of run({ ask: model.ask, tools: [hanging(seen)] })) {

@@ -94,16 +94,6 @@ export interface TestService extends AsyncDisposable {
 /** For tests that do something while the demo model answers: the pace that users see. */
 export const usersDemoPaceMs = 15;
 
-/** Ports of services that have stopped. Browsers keep compiled scripts by address, so the next service is at the same one. */
-const freePorts: number[] = [];
-
-/** Listens on a port of an earlier service if possible. Returns the port. */
-async function listen(app: FastifyInstance): Promise<number> {
-  const port = freePorts.pop() ?? 0;
-  await app.listen({ host: '127.0.0.1', port }).catch(() => app.listen({ host: '127.0.0.1', port: 0 }));
-  return (app.server.address() as AddressInfo).port;
-}
-
 /** The whole service in this process, on a port of its own. Of the configuration, `keys` may be left out. */
 export async function startService(configuration: object, options: ServiceOptions = {}): Promise<TestService> {
   const local = new LocalEmbedder();
@@ -122,13 +112,12 @@ export async function startService(configuration: object, options: ServiceOption
     demoPaceMs,
   });
   seeAnswers(app.server, () => describeApi(snapshot.current().configuration.aliases));
-  const port = await listen(app);
-  const url = `http://127.0.0.1:${port}`;
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const close = async (): Promise<void> => {
     inFlightCalls.abort(new Error('the test is over'));
     app.server.closeAllConnections();
     await app.close();
-    freePorts.push(port);
     http.close();
     await local.close();
   };
