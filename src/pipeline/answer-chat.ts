@@ -89,7 +89,7 @@ async function begin(
 function prepare(
   { states }: AnswerChatDeps,
   target: Target,
-  { request: asked, native, isTranslated = false, affinity, remote, includesCost: wantsCost = false, admitted }: ChatAsk,
+  { request: asked, native, isTranslated = false, affinity, remote, includesCost = false, admitted }: ChatAsk,
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = withoutCostOption(prepareRequest(asked, deployment));
@@ -98,8 +98,8 @@ function prepare(
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
   const promptTokens = estimatePromptTokens(request);
-  const includesCost = wantsCost || asksForCost(asked);
-  const account = new CallAccount({ target, request, sent: asked, promptTokens, includesCost });
+  const wantsCost = includesCost || asksForCost(asked);
+  const account = new CallAccount({ target, request, sent: asked, promptTokens, includesCost: wantsCost });
   if (quickApp !== undefined) account.ignore(ignoredByQuickApp(quickApp, asked));
   return {
     target,
