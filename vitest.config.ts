@@ -30,7 +30,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'page',
-          include: ['web/src/**/*.test.ts'],
+          include: ['web/src/**/*.test.{ts,tsx}'],
           setupFiles: ['test/support/patient-waits.ts'],
         },
       },
