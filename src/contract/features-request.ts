@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
 import { ParleyError } from './errors/errors.ts';
-import { requireShape } from './errors/request-error.ts';
+import { requestFault, requireShape } from './errors/request-error.ts';
 import { withoutNulls } from './schemas/without-nulls.ts';
 
 const mostInputs = 1000;

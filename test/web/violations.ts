@@ -16,7 +16,7 @@ const finite = `document.getAnimations()
   .filter(({ effect, timeline }) => timeline instanceof DocumentTimeline && effect.getComputedTiming().iterations !== Infinity)`;
 
 /** Ends running animations, since a color halfway has another contrast. Those of folded elements would never end. */
-const settled = `${finite}.forEach((animation) => animation.finish())`;
+const endAnimations = `${finite}.forEach((animation) => animation.finish())`;
 
 /** Returns the accessibility faults of the page in both colour schemes, and buttons without words. */
 export async function violations(page: Page): Promise<readonly string[]> {
@@ -27,15 +27,15 @@ export async function violations(page: Page): Promise<readonly string[]> {
 /** Returns what axe finds in the page. The other colour scheme changes nothing but colours, so only their contrast is checked in it. */
 export async function axeViolations(page: Page): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axe.source);
-  await page.evaluate(settled);
+  await page.evaluate(endAnimations);
   const found = await runAxe(page, {});
   const isDark = await page.evaluate('matchMedia("(prefers-color-scheme: dark)").matches');
   const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const);
   await page.emulateMedia({ colorScheme: other });
-  await page.evaluate(settled);
+  await page.evaluate(endAnimations);
   const inOther = await runAxe(page, { runOnly: ['color-contrast'] });
   await page.emulateMedia({ colorScheme: scheme });
-  await page.evaluate(settled);
+  await page.evaluate(endAnimations);
   return [...found, ...inOther.map((fault) => `${other}: ${fault}`)];
 }
 

@@ -1,4 +1,3 @@
-import type { Closing } from '#app/process/drain.ts';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { parseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
@@ -13,6 +12,7 @@ import type { Log } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
+import type { Closing } from '../process/drain.ts';
 import { type Settings, secretsIn } from '../settings.ts';
 import { NodeState } from './node-state.ts';
 import { openStores, type Stores } from './open-stores.ts';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { BoundedCache, type BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
+import { BoundedCache, type BoundedCacheOptions } from '../cache/bounded-cache.ts';
 
 /** Texts of a long request that one thread gets at a time. */
 const sharedAtOnce = 8;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { NoSlotFault, OwnerSlots } from '#base/isolation/fair-queue.ts';
+import { NoSlotFault, OwnerSlots } from './fair-queue.ts';
 
 it('An owner has so many things done at once, others as many, and each slot is free again', async () => {
   const slots = new OwnerSlots(2);

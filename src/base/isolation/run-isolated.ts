@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freeBytes } from '#base/text/bytes.ts';
+import { freeBytes } from '../text/bytes.ts';
 
 /** Bounds of work in a process of its own. */
 export interface IsolationBounds {

@@ -1,4 +1,4 @@
-import { countEscapes, stringEnd } from '#base/text/string-end.ts';
+import { countEscapes, stringEnd } from '../text/string-end.ts';
 import { jsonFaultAt } from './json-error-position.ts';
 
 export type JsonObject = { [key: string]: unknown };

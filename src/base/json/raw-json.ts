@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { freeBytes, fromLatin1, hasControls, toLatin1 } from '#base/text/bytes.ts';
 import type { HttpBody } from '../http/client.ts';
+import { freeBytes, fromLatin1, hasControls, toLatin1 } from '../text/bytes.ts';
 import { defaultJsonBounds, isJsonObject, type JsonBounds, JsonFault, type JsonObject, manyChars, parseJson } from './json.ts';
 import { JsonOutline, type Span } from './json-outline.ts';
 

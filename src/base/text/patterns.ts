@@ -151,11 +151,9 @@ interface NodeProcess {
 }
 
 /**
- * Runs a function synchronously and returns its result. If `run` takes longer than `timeoutMs`, it is ended with an error, even
- * in the middle
- * of a regular expression. Meant for rules from outside. It bounds time but is not a sandbox. Costs about a millisecond. `run`
- * may
- * be called twice. On the page, which has no `node:vm`, it only calls `run`: there a user's rules delay only that user.
+ * Runs a function synchronously and returns its result. If `run` takes longer than `timeoutMs`, it is ended with an error, even in
+ * the middle of a regular expression. Meant for rules from outside. It bounds time but is not a sandbox. Costs about a millisecond.
+ * `run` may be called twice. On the page, which has no `node:vm`, it only calls `run`: there a user's rules delay only that user.
  */
 export function runWithin<Value>(timeoutMs: number, run: () => Value): Value {
   const { process } = globalThis as { readonly process?: NodeProcess };

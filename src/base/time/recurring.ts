@@ -39,12 +39,16 @@ export class Recurring {
   }
 }
 
-/** Reads that never overlap. Each call gets a read that starts after it, so that the read sees what was written before the call. */
+/**
+ * Reads that never overlap. Each call gets a read that starts after it, so that the read sees the writes before the call. `isBehind`
+ * is true after a write until a read succeeds.
+ */
 export class FreshRead {
   readonly #read: () => Promise<void>;
   #current: Promise<void> = Promise.resolve();
   /** The read that starts after the current one, which may have missed a write. */
   #next: Promise<void> | undefined;
+  isBehind = false;
 
   constructor(read: () => Promise<void>) {
     this.#read = read;
@@ -55,9 +59,29 @@ export class FreshRead {
       .catch(() => undefined)
       .then(() => {
         this.#next = undefined;
-        this.#current = this.#read();
+        this.#current = this.#readOnce();
         return this.#current;
       });
     return this.#next;
+  }
+
+  /** Writes. Resolves after a read, also if the write fails, since it may have happened. If the read fails, the next one is due. */
+  async write<Value>(write: () => Promise<Value>): Promise<Value> {
+    this.isBehind = true;
+    try {
+      return await write();
+    } finally {
+      await this.run().catch(() => undefined);
+    }
+  }
+
+  async #readOnce(): Promise<void> {
+    this.isBehind = false;
+    try {
+      await this.#read();
+    } catch (thrown) {
+      this.isBehind = true;
+      throw thrown;
+    }
   }
 }

@@ -6,8 +6,8 @@ import { type Chunk, type Completion, type Delta, toChunk } from './chunk.ts';
 import { Accumulator, foldFrames } from './fold-frames.ts';
 import { Frame } from './frame.ts';
 import '#test/same-cases.ts';
-import { ParleyError } from '#contract/errors/errors.ts';
 import vectors from '../../../test/vectors/fold.json' with { type: 'json' };
+import { ParleyError } from '../errors/errors.ts';
 
 const tooLarge = 'Too much.';
 

@@ -1,4 +1,4 @@
-import { ParleyError } from '#contract/errors/errors.ts';
+import { ParleyError } from '../errors/errors.ts';
 import type { Chunk, Completion } from './chunk.ts';
 import { ChunkFold } from './chunk-fold.ts';
 import type { Frame } from './frame.ts';

@@ -1,4 +1,4 @@
-import { toAccents } from '#contract/page/brand.ts';
+import { toAccents } from '../page/brand.ts';
 import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
 import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-document.ts';
 import { defaultRole } from '../roles.ts';

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { mapItems } from '#contract/schemas/without-nulls.ts';
+import { mapItems } from '../schemas/without-nulls.ts';
 import type { Path } from './fault.ts';
 
 /** The part of JSON Schema that the configuration is written in, read as plain data. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { readLogoData } from '#contract/page/brand.ts';
+import { readLogoData } from '../page/brand.ts';
 import { Authorization } from './authorization.ts';
 import { httpUrl, milliseconds, network, networkOrHost, strict, text } from './fields.ts';
 import { isOrigin, isPathPrefix } from './values.ts';

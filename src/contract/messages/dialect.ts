@@ -1,10 +1,10 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { Statistics } from '#contract/chat/chunk.ts';
-import type { Native } from '#contract/chat/frame.ts';
-import type { CustomContent } from '#contract/chat/message.ts';
-import { parseMessage } from '#contract/chat/parse-message.ts';
-import type { ContextOverflow } from '#contract/errors/error-conditions.ts';
-import type { ParleyError } from '#contract/errors/errors.ts';
+import type { Statistics } from '../chat/chunk.ts';
+import type { Native } from '../chat/frame.ts';
+import type { CustomContent } from '../chat/message.ts';
+import { parseMessage } from '../chat/parse-message.ts';
+import type { ContextOverflow } from '../errors/error-conditions.ts';
+import type { ParleyError } from '../errors/errors.ts';
 
 const types: ReadonlyMap<number, MessagesErrorType> = new Map([
   [401, 'authentication_error'],

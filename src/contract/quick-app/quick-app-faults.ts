@@ -1,9 +1,9 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
-import { explain } from '#contract/configuration/explain.ts';
-import type { Fault } from '#contract/configuration/fault.ts';
-import { complete, withoutNullFields } from '#contract/configuration/schema-node.ts';
+import { explain } from '../configuration/explain.ts';
+import type { Fault } from '../configuration/fault.ts';
+import { complete, withoutNullFields } from '../configuration/schema-node.ts';
 import { conditionBounds, expressionLimits } from './condition-parts.ts';
 import { QuickAppForm } from './form.ts';
 import { keepSecrets } from './secrets.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Authorization } from '#contract/configuration/authorization.ts';
-import { fieldBounds, httpUrl, named, secretHeaderValue, strict, text } from '#contract/configuration/fields.ts';
+import { Authorization } from '../configuration/authorization.ts';
+import { fieldBounds, httpUrl, named, secretHeaderValue, strict, text } from '../configuration/fields.ts';
 
 /** Large OpenAPI documents have some hundreds of operations. */
 const maxOperations = 1000;

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requestFault, requireShape } from '#contract/errors/request-error.ts';
-import { withoutNulls } from '#contract/schemas/without-nulls.ts';
+import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
+import { withoutNulls } from '../schemas/without-nulls.ts';
 import type { AnyItem } from './input-items.ts';
 import { parseItems } from './parse-items.ts';
 import { parseTools, type ResponsesTool } from './tools.ts';

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from 'typebox';
-import { ChatPatch, NewShare } from '#contract/page/stored-chat.ts';
 import { ApplicationEntry } from '../configuration/deployments.ts';
 import { ConsentBody } from '../consent.ts';
 import { EvaluationCase } from '../evaluation/evaluation-case.ts';
 import { RatingBody } from '../features-request.ts';
+import { ChatPatch, NewShare } from '../page/stored-chat.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { ConversationRecord, PermissionsRequest, PromptRecord } from '../resource-requests.ts';
 import { Metadata } from '../responses/responses-request.ts';

@@ -1,7 +1,7 @@
 import { type ConsentForm, isSameForm } from '#contract/consent.ts';
-import type { Caller } from '#domain/callers/caller.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import type { Deployment } from '../deployments/deployment.ts';
 import { type DependencyGraph, type OpenDependencies, walkDependencies } from './dependency-graph.ts';
 
 export interface ConsentDeps {

@@ -1,6 +1,6 @@
 import { protocols } from '#contract/configuration/protocols.ts';
-import { speaksMessages } from '#domain/upstreams/upstream.ts';
 import { isAcceptedType } from '../files/is-accepted-type.ts';
+import { speaksMessages } from '../upstreams/upstream.ts';
 import type { Deployment } from './deployment.ts';
 
 /** Capabilities of a deployment, in terms that the listings of several vendors have fields for. */

@@ -1,9 +1,9 @@
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { destinationTaken, type Relocation, type ResourcePlace, sourceAbsent } from '#domain/files/resource-place.ts';
 import type { Caller } from '../callers/caller.ts';
 import { bucketOf } from '../files/bucket.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '../files/list-folder.ts';
+import { destinationTaken, type Relocation, type ResourcePlace, sourceAbsent } from '../files/resource-place.ts';
 import { requireReadable, requireWritable } from '../files/resource-rights.ts';
 import type { NoteAudit } from '../usage/journal.ts';
 import { madeByUsers, toApplicationPlace } from './application-place.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { isBoundKey } from '#domain/callers/bound-key.ts';
-import type { Caller } from '#domain/callers/caller.ts';
-import type { Permission } from '#domain/callers/held-rights.ts';
-import { madeByUsers, toStoredId } from '#domain/deployments/application-place.ts';
+import { isBoundKey } from '../callers/bound-key.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { Permission } from '../callers/held-rights.ts';
+import { madeByUsers, toStoredId } from '../deployments/application-place.ts';
 import { appDataPath, bucketOf, bucketOfDeployment, publicBucket, sampleBucket } from './bucket.ts';
 import { type FilePlace, isFolder, type ResourcePlace, toUrl } from './resource-place.ts';
 

@@ -10,7 +10,7 @@ import {
   type RestStyle,
   type RestTarget,
   type RestToolDefinition,
-} from '#domain/tools/rest-tool.ts';
+} from '../tools/rest-tool.ts';
 import { DeploymentFilter } from './deployment-filter.ts';
 import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings } from './quick-app.ts';
 

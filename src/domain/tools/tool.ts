@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { ModelUsage, ResponseAttachment, StageDelta } from '#contract/chat/chunk.ts';
-import type { QuickAppToolset } from '#domain/quick-app/quick-app.ts';
+import type { QuickAppToolset } from '../quick-app/quick-app.ts';
 
 /** Something a model can have done for it. */
 export interface Tool {

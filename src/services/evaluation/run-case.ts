@@ -253,17 +253,3 @@ async function askPatiently({ ask, clock }: Pick<CaseDeps, 'ask' | 'clock'>, ask
     }
   }
 }
-
-/** A question to a deployment, with the rights of a caller. */
-export interface EvaluationAsk extends Pick<Call, 'deployment' | 'caller' | 'version' | 'wantsTrace'> {
-  readonly request: ChatRequest;
-  readonly signal: AbortSignal;
-}
-
-/** What a case is asked with. */
-export interface CaseDeps {
-  readonly snapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
-  /** Rejects with a ParleyError. */
-  readonly ask: (ask: EvaluationAsk) => Promise<InnerReply>;
-}

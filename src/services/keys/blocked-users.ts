@@ -27,8 +27,6 @@ export class BlockedUsers {
   #firstRead: Promise<void> | undefined;
   #users: ReadonlySet<string> = new Set();
   #revision = -1;
-  /** Whether this node wrote something that it has not read since. */
-  #isBehind = true;
   #onChange: () => void = () => undefined;
 
   constructor(deps: BlockedUsersDeps) {
@@ -63,13 +61,8 @@ export class BlockedUsers {
   }
 
   /** Writes to the store. Resolves after this node has read the result, or has scheduled a read, also if the write fails. */
-  async write<Value>(write: () => Promise<Value>): Promise<Value> {
-    this.#isBehind = true;
-    try {
-      return await write();
-    } finally {
-      await this.#reading.run().catch(() => undefined);
-    }
+  write<Value>(write: () => Promise<Value>): Promise<Value> {
+    return this.#reading.write(write);
   }
 
   close(): void {
@@ -77,15 +70,11 @@ export class BlockedUsers {
   }
 
   async #look(): Promise<void> {
-    if (this.#deps.isShared || this.#isBehind) await this.#reading.run();
+    if (this.#deps.isShared || this.#reading.isBehind) await this.#reading.run();
   }
 
   async #read(): Promise<void> {
-    this.#isBehind = false;
-    const { revision, users } = await this.#deps.store.changes(this.#revision).catch((thrown) => {
-      this.#isBehind = true;
-      throw thrown;
-    });
+    const { revision, users } = await this.#deps.store.changes(this.#revision);
     this.#revision = revision;
     if (users === undefined) return;
     this.#users = new Set(users);

@@ -41,8 +41,6 @@ export class MadeKeys {
   /** -1: nothing is known yet. */
   #revision = -1;
   #heardAtMs = Number.NEGATIVE_INFINITY;
-  /** Something was written here that was not read since. */
-  #isBehind = false;
   readonly #reading = new FreshRead(() => this.#read());
   #uses = new Map<string, number>();
   #onChange: () => void = () => undefined;
@@ -91,13 +89,8 @@ export class MadeKeys {
   }
 
   /** Writes keys, and resolves once this node knows of it, or will look again in a moment: also after a fault, as the store may have taken it. */
-  async write<Value>(write: () => Promise<Value>): Promise<Value> {
-    this.#isBehind = true;
-    try {
-      return await write();
-    } finally {
-      await this.#reading.run().catch(() => undefined);
-    }
+  write<Value>(write: () => Promise<Value>): Promise<Value> {
+    return this.#reading.write(write);
   }
 
   async close(): Promise<void> {
@@ -107,7 +100,7 @@ export class MadeKeys {
 
   async #look(): Promise<void> {
     const { snapshot, isShared } = this.#deps;
-    const isDue = isShared || this.#revision === -1 || this.#isBehind;
+    const isDue = isShared || this.#revision === -1 || this.#reading.isBehind;
     if (isDue && offersKeys(snapshot().configuration)) await this.#reading.run();
   }
 
@@ -121,11 +114,7 @@ export class MadeKeys {
     const { store, clock } = this.#deps;
     const askedAtMs = clock.nowMs();
     const since = this.#isDeaf() ? -1 : this.#revision;
-    this.#isBehind = false;
-    const { revision, keys, deleted } = await store.changes(since).catch((thrown) => {
-      this.#isBehind = true;
-      throw thrown;
-    });
+    const { revision, keys, deleted } = await store.changes(since);
     if (revision < since) {
       // Somebody put a back-up in the place of the database.
       this.#revision = -1;

@@ -20,8 +20,3 @@ export function openSealedObject(seal: Seal, sealed: string, place: string): Jso
   const value = openSealed<unknown>(seal, sealed, place);
   return isJsonObject(value) ? value : {};
 }
-
-/** Returns the objects of a list that another version may have stored in another form. */
-export function toObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}

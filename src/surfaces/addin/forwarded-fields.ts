@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplyHeaders } from '#base/http/client.ts';
 import type { ClientAddress } from '#base/http/client-address.ts';
 import { hopByHop } from '#base/http/header-fields.ts';
-import { privateFields, toVary } from '#surfaces/http/replies/header-fields.ts';
+import { privateFields, toVary } from '../http/replies/header-fields.ts';
 
 /** Fields of the connection between caller and gateway; the one to the service has its own. */
 const framing = new Set(['host', 'content-length', 'expect']);

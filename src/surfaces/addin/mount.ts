@@ -4,7 +4,7 @@ import { clientAddress, peerOf, trustedNetworks } from '#base/http/client-addres
 import { urlBelow } from '#base/http/url-path.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { setFields } from '#surfaces/http/replies/header-fields.ts';
+import { setFields } from '../http/replies/header-fields.ts';
 import { callerKey, isPassedDown, isWithheld, ownUpstreamFields, toGatewayVary } from './forwarded-fields.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';
 import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';

@@ -9,7 +9,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
-import { readCredentials } from '#surfaces/http/read-request.ts';
+import { readCredentials } from '../http/read-request.ts';
 import { type Days, type Rows, readCalls, readDays, toBounds, toCsv } from './calls.ts';
 import type { NodeReport } from './node-report.ts';
 import {

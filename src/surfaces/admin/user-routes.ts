@@ -12,8 +12,8 @@ import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { MadeKeys } from '#services/keys/made-keys.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
 import { type Query, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 import { type AdminDeps, requireAdmin } from './routes.ts';
 

@@ -6,8 +6,8 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
 
 /** What is to be imported. */
 interface Importing {

@@ -11,10 +11,10 @@ import { type StoredApplication, shownId } from '#domain/deployments/application
 import { shownFeatures } from '#domain/deployments/features.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
-import { isKnown, toWriteCondition } from '#surfaces/http/conditions.ts';
-import { leavingSignal } from '#surfaces/http/leaving-signal.ts';
-import { readJsonBody, refuseLargeBody, requireJson } from '#surfaces/http/read-request.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
+import { isKnown, toWriteCondition } from '../http/conditions.ts';
+import { leavingSignal } from '../http/leaving-signal.ts';
+import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
 import type { ApplicationDeps } from './application-deps.ts';
 import { findWarnings } from './find-warnings.ts';
 import { readApplication } from './read-application.ts';

@@ -13,9 +13,9 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolFault, type ToolsetSurvey, type ToolTrial, type TriedTool } from '#domain/tools/tool.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
 import { refuseFaults } from './read-application.ts';
 import { notFound, requireOwner } from './who-may.ts';
 

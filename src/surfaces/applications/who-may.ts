@@ -9,7 +9,7 @@ import { type ApplicationPlace, toApplicationPlace } from '#domain/deployments/a
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
-import { readCredentials } from '#surfaces/http/read-request.ts';
+import { readCredentials } from '../http/read-request.ts';
 
 /** The one whose applications these are; no application stands in for its user. */
 export async function identifyUser({ identify }: { identify: Identify }, { raw }: FastifyRequest): Promise<Caller> {

@@ -22,11 +22,11 @@ import type {
 } from '#domain/chats/chat-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
 
 export interface ChatRoutesDeps {
   readonly chats: ChatStore;

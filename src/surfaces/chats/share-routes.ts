@@ -14,10 +14,10 @@ import { bucketOf } from '#domain/files/bucket.ts';
 import type { ContentPlace } from '#domain/files/resource-place.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/read-file.ts';
+import { serveEarly } from '../http/serve-raw.ts';
 import { type ChatRoutesDeps, notThere, placeOf, subjectOf } from './routes.ts';
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {

@@ -3,10 +3,10 @@ import { Accumulator, answerBound, FoldRoom } from '#contract/chat/fold-frames.t
 import { Frame, toEvent } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ReplySink } from '#domain/call.ts';
-import { compatErrorDialect, type ErrorDialect, withNotFound } from '#surfaces/http/error-dialect.ts';
-import { sendJson } from '#surfaces/http/replies/send-json.ts';
-import type { EventWriter } from '#surfaces/http/replies/streamed-reply.ts';
-import type { RequestContext } from '#surfaces/http/request-context.ts';
+import { compatErrorDialect, type ErrorDialect, withNotFound } from '../http/error-dialect.ts';
+import { sendJson } from '../http/replies/send-json.ts';
+import type { EventWriter } from '../http/replies/streamed-reply.ts';
+import type { RequestContext } from '../http/request-context.ts';
 
 const endMark = 'data: [DONE]\n\n';
 /** What every chunk of a reply has. */

@@ -10,7 +10,7 @@ import type { Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
-import { otherWorkFirst, parseBody, readModel } from '../http/read-request.ts';
+import { isLargeBody, parseBody, readModel } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -170,7 +170,7 @@ async function authorize(
   const target = await calls.authorize({ id, deployment, caller, record, origin: request, wantsTrace }, use);
   if (named.version !== undefined || named.needsVersion) checkVersion(named);
   const body = parsed ?? parseBody(bytes);
-  await otherWorkFirst(length);
+  if (isLargeBody(length)) await new Promise(setImmediate);
   return { target, body };
 }
 

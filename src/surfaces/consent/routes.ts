@@ -12,8 +12,8 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
 
 export interface ConsentSurfaceDeps extends ConsentDeps {
   readonly snapshot: () => ConfigSnapshot;

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { otherWorkFirst, parseBody, readModel } from './read-request.ts';
+import { isLargeBody, parseBody, readModel } from './read-request.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RequestHandler } from './request-handler.ts';
 
@@ -31,7 +31,7 @@ export async function authorizeByModel(
   const { id, record, request } = context;
   record.deployment(deployment);
   const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
-  await otherWorkFirst(length);
+  if (isLargeBody(length)) await new Promise(setImmediate);
   return { target, value };
 }
 

@@ -147,7 +147,7 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     const end = (): void => {
       finish();
       const whole = toWhole(pieces, bytes);
-      if (bytes > largeBodyBytes) setImmediate(resolve, whole);
+      if (isLargeBody(bytes)) setImmediate(resolve, whole);
       else resolve(whole);
     };
     const fail = (): void => {
@@ -160,11 +160,11 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
 }
 
 /**
- * Lets other requests run before the next step with a body, if it has so many bytes that joining, parsing, and checking it together
- * hold the event loop. Take the length before `parseBody`, which can free the bytes.
+ * Returns whether joining, parsing, and checking a body take so long that each needs its own turn of the event loop. Take the length
+ * before `parseBody`, which can free the bytes.
  */
-export async function otherWorkFirst(bytes: number): Promise<void> {
-  if (bytes > largeBodyBytes) await new Promise(setImmediate);
+export function isLargeBody(bytes: number): boolean {
+  return bytes > largeBodyBytes;
 }
 
 function brokenOff(): ParleyError {

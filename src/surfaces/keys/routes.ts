@@ -18,8 +18,8 @@ import { requireSelfService, requireSignedIn } from '#domain/callers/self-servic
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { MadeKeys } from '#services/keys/made-keys.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { serveEarly } from '../http/serve-raw.ts';
 
 export interface KeyRoutesDeps {
   readonly store: KeyStore;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { toDecimal } from '#surfaces/listings/list-item.ts';
+import { toDecimal } from './list-item.ts';
 
 it.each([
   [0, '0'],

@@ -2,16 +2,17 @@ import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import {
   type ApiOperation,
   anyObject,
+  buildArray,
+  buildObject,
   inPath,
   inQuery,
   json,
   listOf,
   type NamedSchema,
   type Schema,
-} from '#surfaces/http/operations/operation.ts';
-import { keyErrors } from '#surfaces/http/operations/operation-errors.ts';
-import { exampleNames } from '#surfaces/http/operations/operation-examples.ts';
-import { buildArray, buildObject } from '../http/operations/operation.ts';
+} from '../http/operations/operation.ts';
+import { keyErrors } from '../http/operations/operation-errors.ts';
+import { exampleNames } from '../http/operations/operation-examples.ts';
 import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };

@@ -17,7 +17,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
-import { readCredentials } from '#surfaces/http/read-request.ts';
+import { readCredentials } from '../http/read-request.ts';
 import { readKinds } from './deployment-kinds.ts';
 import { toListItem } from './list-item.ts';
 

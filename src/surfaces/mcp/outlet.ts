@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { isOriginAllowed } from '#surfaces/http/cross-origin.ts';
-import { EventStream } from '#surfaces/http/replies/event-stream.ts';
-import { privateFields } from '#surfaces/http/replies/header-fields.ts';
-import { sendJson } from '#surfaces/http/replies/send-json.ts';
-import type { RequestContext } from '#surfaces/http/request-context.ts';
+import { isOriginAllowed } from '../http/cross-origin.ts';
+import { EventStream } from '../http/replies/event-stream.ts';
+import { privateFields } from '../http/replies/header-fields.ts';
+import { sendJson } from '../http/replies/send-json.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import type { RpcFault } from './rpc-fault.ts';
 
 type RequestId = string | number | undefined;

@@ -1,6 +1,6 @@
 import type { Native } from '#contract/chat/frame.ts';
 import type { Relayed } from '#contract/messages/dialect.ts';
-import { ignoredHeader, toIgnoredNames } from '#surfaces/http/replies/header-fields.ts';
+import { ignoredHeader, toIgnoredNames } from '../http/replies/header-fields.ts';
 
 export interface HeaderFacts {
   /** Those of every answer to the caller, such as what is left of its limits. */

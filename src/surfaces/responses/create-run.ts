@@ -6,12 +6,12 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { requestFault } from '#contract/errors/request-error.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
-import type { ChatAsk, Target } from '#domain/call.ts';
+import type { Target } from '#domain/call.ts';
 import { toRecordId } from '#domain/callers/bound-key.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type NativeRequest, speaksResponses } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
-import type { ResponseStart } from '#services/responses/background-runs.ts';
+import type { PreparedResponse, ResponseStart } from '#services/responses/background-runs.ts';
 import { ResponseRun } from './response-run.ts';
 import { AllowedCalls } from './translation/allowed-calls.ts';
 import { McpApprovals } from './translation/mcp-approvals.ts';
@@ -35,10 +35,8 @@ export interface RunDeps {
 export type Ignored = (isRelayed?: boolean) => readonly string[];
 
 /** A response that is ready to be answered, by whoever reads it. */
-export interface ReadyRun {
+export interface ReadyRun extends PreparedResponse {
   readonly run: ResponseRun;
-  /** What `Calls.answer` is asked. */
-  readonly ask: ChatAsk;
   /**
    * Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation
    * leaves out.

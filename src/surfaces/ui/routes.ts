@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageSettings } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ListSignInWays, SignInWay } from '#contract/page/sign-in-way.ts';
-import { acceptsEncoding } from '#surfaces/http/replies/header-fields.ts';
+import { acceptsEncoding } from '../http/replies/header-fields.ts';
 import { branded, brandFile, brandPaths, namesAtRoot, type PageFile, readPage } from './brand.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
-import type { Credentials } from '#tools/authorization/authorizer.ts';
+import type { Credentials } from '../authorization/authorizer.ts';
 import { type Placed, toPairs, toText, type WrittenBody, writeBody } from './write-body.ts';
 
 const notInHeader = /[^\t -~\u0080-\uffff]/;

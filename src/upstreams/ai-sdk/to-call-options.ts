@@ -8,9 +8,9 @@ import type {
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
-import { type ChosenTools, chosenTools, type OfferedTool } from '#upstreams/prompt/chosen-tools.ts';
-import { decidesItself, toBudget } from '#upstreams/prompt/claude-thinking.ts';
-import { refusal } from '#upstreams/prompt/refusal.ts';
+import { type ChosenTools, chosenTools, type OfferedTool } from '../prompt/chosen-tools.ts';
+import { decidesItself, toBudget } from '../prompt/claude-thinking.ts';
+import { refusal } from '../prompt/refusal.ts';
 import type { Dialect } from './dialect.ts';
 import { toPrompt } from './to-prompt.ts';
 

@@ -4,7 +4,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ApplicationRow, Schema, SealedRow } from '../schema.ts';
 import { keepVersion } from './application-versions.ts';
 

@@ -13,7 +13,7 @@ import type {
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { requireStorable } from '#stores/sql/engine/read-entry.ts';
+import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema, SealedRow } from '../schema.ts';
 import {

@@ -14,7 +14,7 @@ import type {
 } from '#domain/chats/chat-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { requireStorable } from '#stores/sql/engine/read-entry.ts';
+import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import { listRows, toMark } from './chat-pages.ts';

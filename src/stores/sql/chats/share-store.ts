@@ -12,7 +12,7 @@ import type {
 } from '#domain/chats/chat-share.ts';
 import type { ChatPlace } from '#domain/chats/chat-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import { requireStorable } from '#stores/sql/engine/read-entry.ts';
+import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed, openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';

@@ -1,4 +1,4 @@
-import type { ColumnTypes } from '#stores/sql/engine/column-types.ts';
+import type { ColumnTypes } from '../engine/column-types.ts';
 
 /** What must hold of applications, and what did: goes with the application. */
 export function toEvaluationTables({ key }: ColumnTypes): readonly string[] {

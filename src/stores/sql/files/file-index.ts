@@ -13,7 +13,7 @@ import type {
   Reservation,
 } from '#domain/files/file-index.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { requireStorable } from '#stores/sql/engine/read-entry.ts';
+import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { FileRow, ReservationRow, Schema } from '../schema.ts';
 

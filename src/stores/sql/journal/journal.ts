@@ -13,7 +13,7 @@ import type {
   UsageRecord,
   UsageSum,
 } from '#domain/usage/journal.ts';
-import { fromRecordJson, fromRecordList, toRecordJson } from '#stores/sql/engine/read-entry.ts';
+import { fromRecordJson, fromRecordList, toRecordJson } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { AuditRow, Schema, UsageRow } from '../schema.ts';
 

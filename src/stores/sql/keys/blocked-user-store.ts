@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { BlockedUser, BlockedUserPage, BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import { requireStorable } from '#stores/sql/engine/read-entry.ts';
+import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 

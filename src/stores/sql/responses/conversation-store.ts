@@ -10,8 +10,8 @@ import type {
   ItemQuery,
   StoredConversation,
 } from '#domain/responses/conversation-store.ts';
-import { requireStorable } from '#stores/sql/engine/read-entry.ts';
 import { livesAt } from '../engine/lives-at.ts';
+import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';

@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { ResponseStatus, RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
 import { itemsOf } from '#domain/responses/stored-items.ts';
 import { requireStorable } from '../engine/read-entry.ts';
-import { openSealedObject, toObjects } from '../open-sealed.ts';
+import { openSealedObject } from '../open-sealed.ts';
 import type { ResponseRow } from './response-schema.ts';
 
 /** What of a response is sealed. */
@@ -63,8 +63,8 @@ export function fromRow(seal: Seal, row: ReadRow): StoredResponse {
     ...{ id: row.id, subject: row.subject, status, isBackground: row.is_background === 1 },
     ...{ previousId: row.previous_id ?? undefined, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
     response: { ...(isJsonObject(response) && response), status },
-    input: toObjects(input),
-    items: items === undefined ? undefined : toObjects(items),
+    input: filterObjects(input),
+    items: items === undefined ? undefined : filterObjects(items),
   };
 }
 

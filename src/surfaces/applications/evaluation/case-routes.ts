@@ -6,8 +6,8 @@ import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation
 import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cases.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
 import { readBody, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
+import { serveEarly } from '../../http/serve-raw.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
 import { toShownCase } from './to-shown.ts';

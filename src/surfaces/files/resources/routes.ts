@@ -36,10 +36,10 @@ import {
 } from '#domain/files/resource-place.ts';
 import { requireWritable, rightsTo } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
-import { hasCondition, toWriteCondition } from '#surfaces/http/conditions.ts';
-import { parseBody, readBody, refuseLargeBody, requireJson } from '#surfaces/http/read-request.ts';
-import { sendFile, toSelection } from '#surfaces/http/replies/read-file.ts';
-import { serveEarly } from '#surfaces/http/serve-raw.ts';
+import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
+import { parseBody, readBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
+import { sendFile, toSelection } from '../../http/replies/read-file.ts';
+import { serveEarly } from '../../http/serve-raw.ts';
 import { noPlace, notFound, pathTooLong, readMetadata } from './metadata.ts';
 import { callerOf, type ResourceDeps } from './resource-deps.ts';
 import { toMetadata } from './to-metadata.ts';

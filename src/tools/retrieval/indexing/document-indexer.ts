@@ -3,8 +3,8 @@ import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
-import { type DocumentBounds, defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
 import type { TextEmbedder } from '../deployment-embedder.ts';
+import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
 import { DocumentReader } from './document-reader.ts';
 import { Reading } from './reading.ts';
 

@@ -2,7 +2,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
-import { roughTokens } from '#tools/retrieval/loading/chunk-blocks.ts';
+import { roughTokens } from '../loading/chunk-blocks.ts';
 import { DocumentFault } from '../loading/document-fault.ts';
 import { type DocumentBounds, type LoadedDocument, loadDocument } from '../loading/load-document.ts';
 import { type Content, documentOf, findByBlob, labelOf, readContent } from './read-content.ts';
