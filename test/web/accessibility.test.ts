@@ -6,7 +6,7 @@ import { looks, violations } from './violations.ts';
 let house: PageHouse;
 
 beforeAll(async () => {
-  house = await startPageHouse({}, undefined, { demoPaceMs: usersDemoPaceMs });
+  house = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(() => house[Symbol.asyncDispose]());

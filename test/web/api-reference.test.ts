@@ -5,7 +5,7 @@ import { axeViolations, looks } from './violations.ts';
 
 it('The API reference keeps nobody out, whatever its look', { timeout: 90_000 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
-  await using browser = await startBrowser();
+  const browser = await startBrowser();
   for (const [look, options] of looks) {
     const { page, troubles } = await browser.open(`${service.url}/docs`, { ...options, bypassCSP: true });
     await page.locator('ul.endpoints[tabindex="0"]').first().waitFor({ state: 'attached' });

@@ -13,7 +13,7 @@ let asked: Answering[] = [];
 
 beforeAll(async () => {
   database = await openResponses('SQLite');
-  house = await startPageHouse({}, undefined, { responses: database.stores() });
+  house = await startPageHouse({}, { responses: database.stores() });
   house.upstream.script(async (answering) => {
     asked.push(answering);
   });

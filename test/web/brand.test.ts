@@ -60,7 +60,7 @@ describe('the operator’s page', () => {
 });
 
 it('A page of nobody’s is Parley’s, without a logo of its own', async () => {
-  await using plain = await startPageHouse({}, house.browser);
+  await using plain = await startPageHouse();
   const { page: opened, troubles } = await plain.openAt('/');
   await opened.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor();
   expect([await opened.title(), await opened.locator('svg.mark').count()]).toEqual(['Parley', 1]);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp } from '../applications/support.ts';
 import { TestShelves } from '../retrieval/rig.ts';
@@ -17,8 +17,6 @@ let service: TestService;
 beforeAll(async () => {
   browser = await startBrowser();
 });
-
-afterAll(() => browser[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   shelves = await TestShelves.open();

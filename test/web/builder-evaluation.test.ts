@@ -36,7 +36,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await service.close();
   await database[Symbol.asyncDispose]();
 });

@@ -37,7 +37,6 @@ beforeEach(() =>
 );
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await service.close();
   await model.close();
   await api.close();

@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await service.close();
 });
 

@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await service.close();
   await database[Symbol.asyncDispose]();
 });

@@ -27,7 +27,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await service[Symbol.asyncDispose]();
 });
 

@@ -15,7 +15,7 @@ it('What is set for a conversation goes with each of its questions, and is kept 
   timeout: 90_000,
 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
-  await using browser = await startBrowser();
+  const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
   const { page, troubles, reload } = opened;
   const open = () => page.getByRole('button', { name: 'Settings of this conversation' }).click();
@@ -80,7 +80,7 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   const applications = { app: { displayName: 'Elsewhere', endpoint: `${weather.url}/app` } };
   const security = { allowPrivateNetworks: ['127.0.0.1'] };
   await using service = await startProcess({ configuration: { models, addons, applications, security } });
-  await using browser = await startBrowser();
+  const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
   const { page, troubles, answer, reload } = opened;
   const dialog = page.getByRole('dialog');
@@ -132,7 +132,7 @@ it('How long a model thinks is chosen where it says that it does, and told to no
     plain: { displayName: 'Plain', upstreams },
   };
   await using service = await startProcess({ configuration: { models } });
-  await using browser = await startBrowser();
+  const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
   const { page, troubles, reload } = opened;
   const dialog = page.getByRole('dialog');

@@ -12,7 +12,7 @@ upstreamsAreOdd();
 let house: PageHouse;
 
 beforeAll(async () => {
-  house = await startPageHouse({}, undefined, { demoPaceMs: usersDemoPaceMs });
+  house = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(() => house[Symbol.asyncDispose]());
@@ -239,7 +239,7 @@ describe('what fails', () => {
   });
 
   it('for a key that holds no more leads to signing in', async () => {
-    await using other = await startPageHouse({}, house.browser);
+    await using other = await startPageHouse();
     const { page, say } = await other.open('demo');
     other.service.reload({ models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'test' } } });
     await say('Hello');

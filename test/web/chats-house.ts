@@ -9,7 +9,7 @@ export interface ChatsHouse extends PageHouse {
 
 export async function startChatsHouse(configuration: object = {}, options: ServiceOptions = {}): Promise<ChatsHouse> {
   const database = await openResponses('SQLite');
-  const house = await startPageHouse(configuration, undefined, {
+  const house = await startPageHouse(configuration, {
     ...{ chats: database.chats(), shares: database.shares() },
     ...options,
   });

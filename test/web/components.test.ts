@@ -19,7 +19,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.close();
-  await browser[Symbol.asyncDispose]();
 });
 
 /** Whole views, what is around others, and what shows nothing without a service. */

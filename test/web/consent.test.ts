@@ -80,7 +80,7 @@ it('Declining and putting off store nothing', async () => {
 });
 
 it('A refusal for want of consent has the form, and the question is asked again by itself', async () => {
-  await using strict = await startPageHouse({ consent: { directCalls: 'require' } }, house.browser);
+  await using strict = await startPageHouse({ consent: { directCalls: 'require' } });
   const { page, say, answer } = await strict.open('mailbox');
   await say('Hello');
   await page.locator('.fault').getByText('“Mailbox” needs your consent before it answers.').waitFor();

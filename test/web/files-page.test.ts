@@ -28,7 +28,6 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await service[Symbol.asyncDispose]();
 });
 

@@ -13,7 +13,7 @@ let branded: PageHouse;
 
 beforeAll(async () => {
   house = await startPageHouse();
-  branded = await startPageHouse({ page: { name: 'Acme', accent: '#0b57d0', logo } }, house.browser);
+  branded = await startPageHouse({ page: { name: 'Acme', accent: '#0b57d0', logo } });
 });
 
 afterAll(async () => {

@@ -77,7 +77,6 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await house[Symbol.asyncDispose]();
 });
 

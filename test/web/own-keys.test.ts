@@ -34,7 +34,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await service.close();
   await oidc.stop();
   await opened.close();

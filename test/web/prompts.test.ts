@@ -5,7 +5,7 @@ import { overhang, violations } from './violations.ts';
 
 it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard alone', { timeout: 90_000 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
-  await using browser = await startBrowser();
+  const browser = await startBrowser();
   const { page, answer, troubles } = await browser.open(`${service.url}/#key=caller-key`);
   const message = page.locator('#message');
   const chosen = page.getByRole('option', { selected: true });

@@ -87,7 +87,7 @@ describe('a search', () => {
   });
 
   it('does the same with what is kept in the browser alone', async () => {
-    await using own = await startPageHouse({}, house.browser);
+    await using own = await startPageHouse();
     const { page, say, answer } = await own.open('demo');
     await say('Tell me about a Needle');
     await answer();

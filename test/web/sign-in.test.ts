@@ -33,7 +33,6 @@ beforeAll(async () => {
 beforeEach(() => configure());
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await service.close();
   await oidc.stop();
 });

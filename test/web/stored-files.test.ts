@@ -6,7 +6,7 @@ it('A file too large for the message is stored on the way, with the progress tol
   timeout: 60_000,
 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
-  await using browser = await startBrowser();
+  const browser = await startBrowser();
   const { page, say, answer, troubles } = await browser.open(`${service.url}/#key=caller-key`);
   await page.locator('.starter').first().waitFor();
   const buffer = Buffer.from('The canteen serves lunch at noon.\n'.repeat(40_000));

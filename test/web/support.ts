@@ -47,7 +47,7 @@ const quickApp = (fields: object) => ({
 
 const properties = (fields: object = {}) => ({ temperature: 0, instructions: 'Help.', model: 'demo', ...fields });
 
-export interface TestBrowser extends AsyncDisposable {
+export interface TestBrowser {
   /** A page of its own, with nothing kept in it, until the test is over. */
   open(url: string, options?: BrowserContextOptions): Promise<TestPage>;
 }
@@ -58,7 +58,7 @@ let sharedPages: Promise<EmptyPages> | undefined;
 export async function startBrowser(): Promise<TestBrowser> {
   sharedPages ??= openPages();
   const pages = await sharedPages;
-  return { open: (url, options) => openPage(pages, url, options), async [Symbol.asyncDispose]() {} };
+  return { open: (url, options) => openPage(pages, url, options) };
 }
 
 async function openPages(): Promise<EmptyPages> {
@@ -71,13 +71,9 @@ async function openPages(): Promise<EmptyPages> {
   return new EmptyPages(browser);
 }
 
-/** The service with its page as it is built now, and a browser, which may be one that is there. */
-export async function startPageHouse(
-  configuration: object = {},
-  shared?: TestBrowser,
-  options: ServiceOptions = {},
-): Promise<PageHouse> {
-  const browser = shared ?? (await startBrowser());
+/** Starts the service with its page as it is built now. */
+export async function startPageHouse(configuration: object = {}, options: ServiceOptions = {}): Promise<PageHouse> {
+  const browser = await startBrowser();
   const upstream = await startScriptedUpstream();
   const whole = {
     ...configuration,
@@ -115,7 +111,6 @@ export async function startPageHouse(
       return opened;
     },
     async [Symbol.asyncDispose]() {
-      if (shared === undefined) await browser[Symbol.asyncDispose]();
       await service.close();
       await upstream.close();
     },

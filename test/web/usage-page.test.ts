@@ -45,7 +45,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
   await house[Symbol.asyncDispose]();
 });
 

@@ -11,7 +11,7 @@ upstreamsAreOdd();
 let house: PageHouse;
 
 beforeAll(async () => {
-  house = await startPageHouse({}, undefined, { demoPaceMs: usersDemoPaceMs });
+  house = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(() => house[Symbol.asyncDispose]());
