@@ -88,6 +88,16 @@ it('an argument that becomes a header field adds no other', async () => {
   }
 });
 
+it('a server that lists a tool with a very large schema is refused', async () => {
+  const properties = Object.fromEntries(Array.from({ length: 60_000 }, (_, nth) => [`p${nth}`, { type: 'string' }]));
+  const server = await startSessions([keeping('tool', { inputSchema: { type: 'object', properties } })]);
+  const { service } = await startApp({ url: server.url }, [says('Done.')]);
+  const { message } = choiceOf(await service.chat('app', ask));
+  expect(message.custom_content.stages).toMatchObject([
+    { status: 'failed', content: expect.stringContaining('lists more than 100,000 values in one page') },
+  ]);
+});
+
 it('a result of megabytes is cut for the model, and whatever it holds beside text is not told as text', async () => {
   const content = [
     { type: 'text' as const, text: 'x'.repeat(3_000_000) },

@@ -31,7 +31,8 @@ let shelves: TestShelves;
 let service: TestService;
 
 beforeAll(async () => {
-  upstream = await startScriptedUpstream(...largeEvents.map(([, event]) => piecesReply(...pieces(event), ending)));
+  const replies = largeEvents.map(([, event]) => piecesReply(...pieces(event), ending));
+  upstream = await startScriptedUpstream(...replies, piecesReply(toEvent(text('Hi')), ending));
   shelves = await TestShelves.open();
   const models = { demo: { upstreams: [{ protocol: 'demo' }] }, gpt: { upstreams: [{ endpoint: upstream.endpoint }] } };
   service = await startService({ models }, shelves.options);
@@ -142,5 +143,12 @@ describe('a streamed event of an upstream of 16 MiB', () => {
       ask(chatPath('gpt'), { messages: [{ role: 'user', content: 'x' }], stream: true }),
     );
     expect(heldMs).toBeLessThan(maxHoldMs);
+  });
+});
+
+describe('POST /msgapi/v1/messages', () => {
+  it('does not hold the event loop for many messages of the user in a row', async () => {
+    const messages = Array.from({ length: 8_000 }, () => ({ role: 'user', content: 'What is the weather in Oslo?' }));
+    await expectShortHold(200, () => ask('/msgapi/v1/messages', { model: 'gpt', max_tokens: 9, messages }));
   });
 });

@@ -22,14 +22,17 @@ export function withLeadingInstructions(messages: Message[]): Message[] {
  * alternate. A message with a name or another further field stays as it is. Returns the same array if there is nothing to join.
  */
 export function withJoinedUserMessages(messages: Message[]): Message[] {
-  const joined: Message[] = [];
+  const groups: Message[][] = [];
   for (const message of messages) {
-    const before = joined.at(-1);
-    if (before !== undefined && isPlainUser(before) && isPlainUser(message))
-      joined[joined.length - 1] = { ...before, content: joinContents([before.content ?? '', message.content ?? '']) };
-    else joined.push(message);
+    const group = groups.at(-1);
+    if (group?.[0] !== undefined && isPlainUser(group[0]) && isPlainUser(message)) group.push(message);
+    else groups.push([message]);
   }
-  return joined.length === messages.length ? messages : joined;
+  return groups.length === messages.length ? messages : groups.flatMap((group) => (group.length === 1 ? group : joinUsers(group)));
+}
+
+function joinUsers(messages: readonly Message[]): Message {
+  return { role: 'user', content: joinContents(messages.map(({ content }) => content ?? '')) };
 }
 
 function isPlainUser({ role, content, ...rest }: Message): boolean {
@@ -41,12 +44,26 @@ function needsFolding(messages: readonly Message[]): boolean {
   return false;
 }
 
-/** Returns one text. Parts with further fields, such as cache marks, stay parts. */
+/** Returns one text. Parts with further fields, such as cache marks, stay parts, and the texts between them become one part each. */
 function joinContents(contents: readonly NonNullable<Message['content']>[]): string | ContentPart[] {
   const parts = contents.flatMap((content) => (typeof content === 'string' ? [toTextPart(content)] : content));
-  const filled = parts.filter((part) => part.text !== '');
-  if (!filled.every(isPlainText)) return filled;
-  return filled.map(({ text }) => text).join(paragraph);
+  const joined: ContentPart[] = [];
+  let texts: string[] = [];
+  const endText = (): void => {
+    if (texts.length > 0) joined.push(toTextPart(texts.join(paragraph)));
+    texts = [];
+  };
+  for (const part of parts) {
+    if (part.text === '') continue;
+    if (isPlainText(part)) texts.push(part.text);
+    else {
+      endText();
+      joined.push(part);
+    }
+  }
+  if (joined.length === 0) return texts.join(paragraph);
+  endText();
+  return joined;
 }
 
 function toTextPart(text: string): ContentPart {

@@ -1,6 +1,7 @@
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { repairSchema } from '#domain/tools/repair-schema.ts';
+import { tooLongCode } from './server-fault.ts';
 
 type Transport = Parameters<Client['connect']>[0];
 type Listener = NonNullable<Transport['onmessage']>;
@@ -9,6 +10,9 @@ type Message = Parameters<Listener>[0];
 /** In `_meta` of a tool that no model can be offered. */
 const leftOut = 'parley/left-out';
 const kindsOfPart: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
+
+/** The largest page of a list that is read, in values of its JSON. To repair and to check a value takes about 1 µs. */
+const maxListValues = 100_000;
 
 /** What the model is told in place of a part of a kind that is not known. */
 export const unknownPart = '[A part of a kind that is not known was left out.]';
@@ -31,11 +35,12 @@ export function readingLoosely(transport: Transport): Transport {
 
 function loosened(message: Message): Message {
   if (!('result' in message)) return message;
-  const { tools, content, structuredContent } = message.result;
-  if (Array.isArray(tools)) return { ...message, result: { ...message.result, tools: tools.map(toReadableTool) } };
+  const { content, structuredContent } = message.result;
   for (const [list, toReadable] of Object.entries(readableEntries)) {
     const entries = message.result[list];
-    if (Array.isArray(entries)) return { ...message, result: { ...message.result, [list]: entries.flatMap(toReadable) } };
+    if (!Array.isArray(entries)) continue;
+    if (hasMoreValues(entries, maxListValues)) return toTooLong(message, list);
+    return { ...message, result: { ...message.result, [list]: entries.flatMap(toReadable) } };
   }
   if (!Array.isArray(content)) return message;
   // Beside a structured result, which says the same, nothing has to stand for a part.
@@ -44,8 +49,25 @@ function loosened(message: Message): Message {
   return { ...message, result: { ...message.result, content: parts } };
 }
 
+function hasMoreValues(value: unknown, max: number): boolean {
+  let count = 0;
+  const pending = [value];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    count += 1;
+    if (count > max) return true;
+    if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) pending.push(inner);
+  }
+  return false;
+}
+
+function toTooLong({ jsonrpc, id }: Extract<Message, { result: unknown }>, list: string): Message {
+  return { jsonrpc, id, error: { code: tooLongCode, message: `The page of ${list} has more than ${maxListValues} values.` } };
+}
+
 /** By the list that they are in: gives of an entry what is told of it, or nothing if it cannot be asked for. */
-const readableEntries: Readonly<Record<string, (listed: unknown) => readonly JsonObject[]>> = {
+const readableEntries: Readonly<Record<string, (listed: unknown) => JsonObject | readonly JsonObject[]>> = {
+  tools: toReadableTool,
   resources: (listed) => toReadableEntry(listed, 'uri'),
   resourceTemplates: (listed) => toReadableEntry(listed, 'uriTemplate'),
   prompts(listed) {

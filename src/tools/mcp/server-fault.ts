@@ -6,6 +6,9 @@ import { ToolFault, type ToolFaultReason } from '#domain/tools/tool.ts';
 export const brokenOffCode = -32_990;
 /** The same of one that came in one piece and answers something else. */
 export const unansweredCode = -32_991;
+/** The same of a page of a list that is too long to read. */
+export const tooLongCode = -32_992;
+const ownCodes: ReadonlySet<number> = new Set([brokenOffCode, unansweredCode, tooLongCode]);
 
 const longestMessage = 1000;
 const noMcp: Trouble = ['does not speak MCP', 'other_protocol'];
@@ -42,8 +45,7 @@ export function toServerFault(server: string, thrown: unknown, otherwise: Troubl
 /** The server's own words, if it answered a request with an error. */
 export function refusalOf(thrown: unknown): string | undefined {
   const { code, message } = thrown as { code?: unknown; message?: unknown };
-  const isRefusal =
-    thrown instanceof Error && typeof code === 'number' && code < 0 && code !== brokenOffCode && code !== unansweredCode;
+  const isRefusal = thrown instanceof Error && typeof code === 'number' && code < 0 && !ownCodes.has(code);
   return isRefusal ? truncate(String(message), longestMessage) : undefined;
 }
 
@@ -62,6 +64,7 @@ export function* causesOf(thrown: unknown): Iterable<Error> {
 const phrases: ReadonlyMap<unknown, Trouble> = new Map<unknown, Trouble>([
   [brokenOffCode, ['broke off its answer', 'failed']],
   [unansweredCode, ['did not answer what it was asked', 'failed']],
+  [tooLongCode, ['lists more than 100,000 values in one page, which is more than Parley reads', 'failed']],
   ['ECONNREFUSED', ['could not be reached: the connection was refused', 'unreachable']],
   ['ENOTFOUND', ['could not be reached: its host name is not known', 'unreachable']],
   ['EAI_AGAIN', ['could not be reached: its host name could not be looked up', 'unreachable']],
