@@ -9,6 +9,9 @@ export interface WireAnswer {
   readonly body: string;
 }
 
+/** The service closes a connection that was idle for longer, at the same moment as the next request is sent on it. */
+const maxIdleMs = 30_000;
+
 /** Connections to one service, each kept for one request after the other. */
 export class Wire {
   readonly #port: number;
@@ -24,7 +27,7 @@ export class Wire {
     bytes: Buffer,
     { isHead, longestMs }: { readonly isHead: boolean; readonly longestMs: number },
   ): Promise<WireAnswer> {
-    const kept = this.#idle.pop() ?? this.#open();
+    const kept = this.#takeIdle() ?? this.#open();
     let isLate = false;
     const patience = setTimeout(() => {
       isLate = true;
@@ -45,6 +48,14 @@ export class Wire {
     for (const kept of this.#all) kept.close();
   }
 
+  #takeIdle(): Kept | undefined {
+    const kept = this.#idle.pop();
+    if (kept === undefined || performance.now() - kept.lastUsedMs < maxIdleMs) return kept;
+    // Those before it were idle for longer.
+    for (const idle of [kept, ...this.#idle.splice(0)]) idle.close();
+    return undefined;
+  }
+
   #open(): Kept {
     const kept = new Kept(this.#port, () => this.#all.delete(kept));
     this.#all.add(kept);
@@ -55,6 +66,7 @@ export class Wire {
 /** One connection with at most one request under way. */
 class Kept {
   isOpen = true;
+  lastUsedMs = performance.now();
   readonly #socket: Socket;
   #said = '';
   /** The last characters of it. */
@@ -106,6 +118,7 @@ class Kept {
     if (read === undefined) this.#isInChunks ||= isInChunks(this.#said);
     if (read === undefined || this.#resolve === undefined) return;
     if (/\r\nconnection: *close/i.test(read.headers)) this.close();
+    this.lastUsedMs = performance.now();
     const resolve = this.#resolve;
     [this.#resolve, this.#reject] = [undefined, undefined];
     resolve(read);

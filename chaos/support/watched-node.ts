@@ -67,6 +67,7 @@ export async function requireSettled(node: WatchedNode, before: Readings, tally:
     const [calls, streams] = [await node.metric('parley_open_calls'), await node.metric('parley_open_streams')];
     open = { calls, streams, descriptors: now.descriptors - before.descriptors };
     tally.peak('rss MB', Math.round(now.rssBytes / 2 ** 20));
+    tally.peak('heap MB at the end', Math.round(now.heapBytes / 2 ** 20));
     if ((calls === 0 && streams === 0 && open.descriptors <= 20) || performance.now() > endMs) break;
     await sleep(250);
   }
